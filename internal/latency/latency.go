@@ -3,7 +3,7 @@
 
 // Package latency divides durations into the buckets of a histogram. Routers count
 // requests in these buckets, and servers compute percentiles from them, so both must
-// use the same ones. It is pure: callers hold the counters.
+// use the same ones.
 package latency
 
 import (

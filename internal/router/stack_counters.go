@@ -21,6 +21,7 @@ type stackCounters struct {
 	requests atomic.Uint64
 	errors   atomic.Uint64
 	latency  [latency.Buckets]atomic.Uint64
+	took     atomic.Int64 // sum of the latencies, in nanoseconds
 	calls    calls
 
 	instances int       // in the catalog; owned by the applier
@@ -75,6 +76,7 @@ func (s *stackCounters) answered(status int, took time.Duration) {
 	}
 	if status != http.StatusSwitchingProtocols { // a tunnel may last for days
 		s.latency[latency.Bucket(took)].Add(1)
+		s.took.Add(int64(took))
 	}
 }
 

@@ -84,7 +84,7 @@ func (s *Server) Stats() map[string]string {
 	for name, n := range map[string]uint64{
 		"evaluations_ready": uint64(b.Ready), "evaluations_delayed": uint64(b.Delayed),
 		"evaluations_blocked": uint64(b.Blocked), "evaluations_out": uint64(b.Out),
-		"workers": uint64(s.cfg.Workers), "placements_refused": t.rejections.total.Load(),
+		"workers": uint64(s.cfg.Workers), "placements_refused": s.meters.refused.Load(),
 	} {
 		stats[name] = strconv.FormatUint(n, 10)
 	}

@@ -6,7 +6,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -21,7 +20,6 @@ import (
 type rejections struct {
 	s       *Server
 	refused chan placement.Refusal
-	total   atomic.Uint64
 	byNode  map[string][]time.Time // the last ones, oldest first
 }
 
@@ -34,7 +32,7 @@ func newRejections(s *Server) *rejections {
 
 // add notes a refusal; it never waits.
 func (r *rejections) add(refusal placement.Refusal) {
-	r.total.Add(1)
+	r.s.meters.refused.Add(1)
 	if refusal.NodeID == "" {
 		return
 	}

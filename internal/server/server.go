@@ -24,6 +24,7 @@ type Server struct {
 	heartbeats *control.Heartbeats
 	streams    *streams
 	catalog    *catalog.Catalog
+	meters     meters
 	reports    *gatherer[report]
 	arrivals   *gatherer[state.Command]
 	term       atomic.Pointer[term] // nil while another server leads

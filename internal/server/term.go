@@ -96,12 +96,12 @@ func (s *Server) beginTerm(ctx context.Context) error {
 	})
 	t.fleet.OnRelease(t.broker.Released)
 	t.applier = applier.New(applier.Env{
-		Store: s.store, Fleet: t.fleet, Propose: s.proposeEach, Logger: s.cfg.Logger,
+		Store: s.store, Fleet: t.fleet, Propose: s.proposeEach, Logger: s.cfg.Logger, Checks: &s.meters.checks,
 	})
 	t.rejections = newRejections(s)
 	env := worker.Env{
 		Store: s.store, Broker: t.broker, Fleet: t.fleet, Applier: t.applier, Logger: s.cfg.Logger,
-		Rejected: t.rejections.add,
+		Rejected: t.rejections.add, Timings: &s.meters.timings,
 	}
 	s.heartbeats.Lead(time.Now())
 	t.running.Go(func() { s.heartbeats.Watch(ctx) })

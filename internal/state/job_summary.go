@@ -127,23 +127,13 @@ func (c *content) JobSummary(namespace, id string) *api.JobSummary {
 		s.Summary[g.Name] = api.GroupSummary{Queued: r.queued[g.Name]}
 	}
 	for _, g := range r.groups {
-		n := g.n
-		if g.life != r.job.CreateIndex && g.life != 0 { // 0: orphans
-			n[countComplete], n[countFailed], n[countLost], n[countCrashing], n[countFailing] = 0, 0, 0, 0, 0
+		sum, known := s.Summary[g.group]
+		before := sum
+		g.addTo(&sum, r.job.CreateIndex)
+		if !known && sum == before {
+			continue // ended allocations of a group that the job no longer has
 		}
-		if n == [countKinds]int32{} {
-			continue
-		}
-		sum := s.Summary[g.group]
 		sum.Queued = r.queued[g.group]
-		sum.Starting += int(n[countStarting])
-		sum.Running += int(n[countRunning])
-		sum.Complete += int(n[countComplete])
-		sum.Failed += int(n[countFailed])
-		sum.Lost += int(n[countLost])
-		sum.Unknown += int(n[countUnknown])
-		sum.Crashing += int(n[countCrashing])
-		sum.Failing += int(n[countFailing])
 		s.Summary[g.group] = sum
 	}
 	if r.job.IsPeriodic() || r.job.IsParameterized() {

@@ -194,6 +194,19 @@ func (s *Scheduler) Statuses(alloc string) map[string]*api.CheckStatus {
 	return all
 }
 
+// Counts returns the number of checks by their last result.
+func (s *Scheduler) Counts() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	counts := map[string]int{}
+	for _, checks := range s.allocs {
+		for _, e := range checks {
+			counts[e.status]++
+		}
+	}
+	return counts
+}
+
 // Run probes until ctx ends, and waits for the probes in flight.
 func (s *Scheduler) Run(ctx context.Context) {
 	var probes sync.WaitGroup

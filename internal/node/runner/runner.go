@@ -134,6 +134,13 @@ func (r *Runner) SetWaiting(words string) {
 	}
 }
 
+// IsWaiting reports whether the allocation waits for others before it starts.
+func (r *Runner) IsWaiting() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.started && r.ending == nil
+}
+
 // ID returns the allocation's id.
 func (r *Runner) ID() string { return r.id }
 

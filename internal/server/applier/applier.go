@@ -65,8 +65,10 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/latency"
 	"github.com/reeve-run/reeve/internal/placement"
 	"github.com/reeve-run/reeve/internal/server/fleet"
 	"github.com/reeve-run/reeve/internal/state"
@@ -87,6 +89,8 @@ type Env struct {
 	// for all.
 	Propose func(context.Context, ...state.Command) (index uint64, errs []error, err error)
 	Logger  *slog.Logger
+	// Checks measures the checks of batches of submissions; nil: nothing does.
+	Checks *latency.Histogram
 }
 
 // An Applier checks placements and writes them to the log. Any goroutine may call Submit
@@ -148,6 +152,9 @@ func (a *Applier) Submit(ctx context.Context, s *Submission) (*Result, error) {
 	}
 }
 
+// Queued returns the number of submissions that wait for their check.
+func (a *Applier) Queued() int { return len(a.queue) }
+
 // Run commits submissions until ctx ends. It returns when no entry is in flight.
 func (a *Applier) Run(ctx context.Context) {
 	slots := make(chan struct{}, maxInFlight)
@@ -163,7 +170,9 @@ func (a *Applier) Run(ctx context.Context) {
 		if batch == nil {
 			return
 		}
+		begun := time.Now()
 		e := a.check(ctx, batch)
+		a.env.Checks.Observe(time.Since(begun))
 		flying.Go(func() {
 			defer func() { <-slots }()
 			a.write(ctx, e)

@@ -160,6 +160,13 @@ func (b *Broker) IsOutstanding(id string) bool {
 // Stats holds the numbers of queued evaluations and jobs.
 type Stats struct {
 	Ready, Delayed, Blocked, Out int
+
+	Pending int       // evaluations that wait for the end of their job's delivery
+	Escaped int       // blocked evaluations that a change of any node may help
+	Oldest  time.Time // creation of the oldest ready evaluation; zero without one
+	Index   uint64    // newest state index that the broker has seen
+	// Lacking is a lower bound of the resources that blocked instances need.
+	Lacking api.Usage
 }
 
 // Stats returns the numbers of delayed, blocked and delivered evaluations, and of ready
@@ -167,7 +174,9 @@ type Stats struct {
 func (b *Broker) Stats() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return Stats{Ready: b.q.ready.Len(), Delayed: len(b.q.timers), Blocked: len(b.q.blocked.byJob), Out: b.q.out.Len()}
+	s := Stats{Ready: b.q.ready.Len(), Delayed: len(b.q.timers), Blocked: len(b.q.blocked.byJob), Out: b.q.out.Len(), Index: b.q.seen}
+	b.q.measure(&s)
+	return s
 }
 
 func (b *Broker) nack(d *Delivery, now time.Time) {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/reeve-run/reeve/internal/latency"
 )
 
 // Health describes a server as the leader sees it.
@@ -23,6 +25,8 @@ type Health struct {
 type contacts struct {
 	mu sync.Mutex
 	by map[raft.ServerID]contact
+
+	gaps latency.Histogram // between two answers of a follower
 }
 
 type contact struct {
@@ -36,7 +40,11 @@ func (c *contacts) note(id raft.ServerID, resp *raft.AppendEntriesResponse) {
 	if c.by == nil {
 		c.by = map[raft.ServerID]contact{}
 	}
-	c.by[id] = contact{time.Now(), resp.Term, resp.LastLog}
+	now := time.Now()
+	if last, ok := c.by[id]; ok {
+		c.gaps.Observe(now.Sub(last.at))
+	}
+	c.by[id] = contact{now, resp.Term, resp.LastLog}
 }
 
 // clear forgets the answers of an earlier leadership.

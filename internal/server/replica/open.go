@@ -39,6 +39,7 @@ func (r *Replica) prepare() (_ raft.SnapshotStore, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("open snapshots: %w", err)
 	}
+	r.images = images
 	names, err := fs.ReadDir(r.dir.logPath())
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)

@@ -3,7 +3,11 @@
 
 package replica
 
-import "github.com/reeve-run/reeve/internal/state"
+import (
+	"time"
+
+	"github.com/reeve-run/reeve/internal/state"
+)
 
 // packer collects proposals into entries.
 type packer struct {
@@ -101,14 +105,16 @@ func (r *Replica) pack() {
 			data = append(data, p.body...)
 		}
 		ready := r.machine.expect(data)
+		begun := time.Now()
 		e.future = r.raft.Apply(data, 0)
-		r.counters.entries.Add(1)
+		r.counters.packed(len(data))
 		r.counters.proposals.Add(uint64(len(e.proposals)))
 		r.running.Add(1)
 		go func() {
 			defer r.running.Done()
 			ready.decode(e.proposals) // while the disk writes
 			err := e.future.Error()
+			r.counters.commits.Observe(time.Since(begun))
 			r.machine.forget(data)
 			<-free
 			r.answer(e, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/latency"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -188,4 +189,14 @@ func errShutdown() error {
 // counters holds the counters of Stats.
 type counters struct {
 	entries, proposals, snapshots atomic.Uint64
+	entryBytes, largestEntry      atomic.Uint64
+	elections                     atomic.Uint64 // in which this server stood
+	commits                       latency.Histogram
+}
+
+// packed counts an entry that is to be written. Only the packer calls it.
+func (c *counters) packed(size int) {
+	c.entries.Add(1)
+	c.entryBytes.Add(uint64(size))
+	c.largestEntry.Store(max(c.largestEntry.Load(), uint64(size)))
 }

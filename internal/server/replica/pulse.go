@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/reeve-run/reeve/internal/latency"
 	"github.com/reeve-run/reeve/internal/server/replica/wal"
 )
 
@@ -26,6 +27,7 @@ type pulse struct {
 	slow   atomic.Bool
 	quick  atomic.Int64 // syncs in a row
 	newest atomic.Int64 // how long the last sync took, in nanoseconds
+	syncs  latency.Histogram
 
 	once     sync.Once
 	troubled chan struct{} // closed at the first failure
@@ -48,6 +50,7 @@ func (p *pulse) watch(broken func(error)) wal.Watch {
 func (p *pulse) synced(took time.Duration) {
 	p.began.Store(0)
 	p.newest.Store(int64(took))
+	p.syncs.Observe(took)
 	switch {
 	case took >= slowSync:
 		p.quick.Store(0)

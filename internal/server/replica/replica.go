@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/reeve-run/reeve/internal/server/replica/disk"
+	"github.com/reeve-run/reeve/internal/server/replica/snapshots"
 	"github.com/reeve-run/reeve/internal/server/replica/wal"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -76,6 +77,7 @@ type Replica struct {
 	running   sync.WaitGroup
 	resigning atomic.Bool
 	counters  counters
+	images    *snapshots.Store
 }
 
 // Open opens the directory, or begins it, and fills the store with its newest snapshot. The rest of the log is applied
@@ -162,6 +164,7 @@ func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) e
 	if err != nil {
 		return fmt.Errorf("start replica: %w", err)
 	}
+	r.countElections()
 	return r.hasten()
 }
 

@@ -37,6 +37,8 @@ type Env struct {
 	Logger  *slog.Logger
 	// Rejected is called for every allocation that the applier refused.
 	Rejected func(placement.Refusal)
+	// Timings measures the steps of evaluations; nil: nothing does.
+	Timings *Timings
 }
 
 // attempts is the number of consecutive submissions that may be refused without any
@@ -141,10 +143,13 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 // evaluate compares and places on a state at least as new as the index. It claims the
 // allocations that it places: the caller must submit or release them.
 func (env Env) evaluate(ctx context.Context, d *broker.Delivery, index uint64, claimed *[]*api.Allocation) (*proposal, error) {
+	begun := time.Now()
 	if err := env.Store.Wait(ctx, index); err != nil {
 		return nil, err
 	}
 	snap, now := env.Store.Snapshot(), time.Now()
+	env.Timings.waited(now.Sub(begun))
+	defer func() { env.Timings.scheduled(d.Evaluation.Type, time.Since(now)) }()
 	job := snap.Job(d.Evaluation.Namespace, d.Evaluation.JobID)
 	result, outcome := plan.Reconcile(snap, job, d.Evaluation, now), &placement.Outcome{}
 	if len(result.Start) > 0 {
@@ -193,5 +198,7 @@ func (env Env) submit(ctx context.Context, d *broker.Delivery, s *applier.Submis
 		return nil, errLost
 	}
 	defer env.Broker.Release(d)
+	begun := time.Now()
+	defer func() { env.Timings.submitted(time.Since(begun)) }()
 	return env.Applier.Submit(ctx, s)
 }

@@ -63,6 +63,7 @@ func (k *sink) Close() error {
 		_ = disk.RemoveAll(k.store.fs, k.path())
 		return fmt.Errorf("write snapshot: %w", disk.Explain(k.store.fs, k.store.dir, err))
 	}
+	k.store.written.Store(k.name.milliseconds)
 	return k.store.reap()
 }
 

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -27,8 +28,17 @@ const (
 
 // Store is a raft.SnapshotStore.
 type Store struct {
-	fs  disk.FS
-	dir string
+	fs      disk.FS
+	dir     string
+	written atomic.Uint64 // time of the newest snapshot, Unix milliseconds; 0: none
+}
+
+// Written returns the time of the newest snapshot; zero without one.
+func (s *Store) Written() time.Time {
+	if ms := s.written.Load(); ms != 0 {
+		return time.UnixMilli(int64(ms))
+	}
+	return time.Time{}
 }
 
 // name is the parsed name of a snapshot's directory.
@@ -65,6 +75,9 @@ func Open(fs disk.FS, dir string) (*Store, error) {
 	// After a crash, a name may be only in memory: sync it before relying on it.
 	if err := fs.SyncDir(dir); err != nil {
 		return nil, &disk.SyncError{Path: dir, Err: err}
+	}
+	if kept, err := s.names(); err == nil && len(kept) > 0 {
+		s.written.Store(kept[0].milliseconds)
 	}
 	return s, nil
 }
