@@ -9,7 +9,7 @@ type MetricsSummary struct {
 	Gauges    []*Gauge
 	Points    []*Gauge // empty: no client reads them
 	Counters  []*Counter
-	Samples   []*Counter // empty: durations are not measured
+	Samples   []*Counter // durations
 }
 
 // A Gauge is a current value.
@@ -19,7 +19,7 @@ type Gauge struct {
 	Labels map[string]string
 }
 
-// A Counter counts occurrences since the agent started.
+// A Counter counts occurrences since the agent started, or summarizes samples.
 type Counter struct {
 	Name   string
 	Count  uint64
@@ -28,6 +28,6 @@ type Counter struct {
 	Min    float64
 	Max    float64
 	Mean   float64
-	Stddev float64
+	Stddev float64 // 0: it is not measured
 	Labels map[string]string
 }

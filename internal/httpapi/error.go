@@ -38,6 +38,9 @@ func (c *call) fail(err error) {
 		c.Logger.Error("request failed", "request", id, "method", c.r.Method, "path", c.r.URL.Path, "error", err)
 		shown = internalError(id)
 	}
+	if shown.Code.HTTPStatus() >= http.StatusInternalServerError {
+		c.Metrics.Failure()
+	}
 	writeError(c.w, c.r, shown)
 }
 

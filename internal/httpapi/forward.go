@@ -114,6 +114,7 @@ func newForwarder(h *Handler) *httputil.ReverseProxy {
 			}
 			var shown *api.Error
 			if !errors.As(err, &shown) {
+				h.Metrics.Failure()
 				shown = api.Errorf(api.CodeUnavailable, "cannot forward the request to a server: %v", err)
 			}
 			writeError(w, r, shown)

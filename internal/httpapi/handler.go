@@ -17,6 +17,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/eventstream"
+	"github.com/reeve-run/reeve/internal/metrics"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -50,6 +51,8 @@ type Config struct {
 	Leader func() (addr string, known bool)
 	// Self returns this agent's id, for messages about forwarded requests; nil: Name.
 	Self func() (id string)
+
+	Metrics *metrics.Registry // nil: of Server alone
 
 	Dialects []Dialect // asked in this order, before the API's own routes
 }
@@ -98,6 +101,9 @@ func New(c Config) *Handler {
 	}
 	if c.Servers == nil {
 		c.Servers = func() []string { return nil }
+	}
+	if c.Metrics == nil {
+		c.Metrics = metrics.New(metrics.OfServer(c.Server, c.Name, c.Version), metrics.DefaultLimits)
 	}
 	h := &Handler{Config: c, open: map[string]bool{}, started: time.Now(), patience: leaderPatience}
 	h.transport = NewTransport(nil)
@@ -173,9 +179,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 			id := api.ShortID(api.NewID())
 			h.Logger.Error("request panicked", "request", id, "method", r.Method, "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+			h.Metrics.Failure()
 			writeError(w, r, internalError(id))
 		}
 	}()
+	h.Metrics.Request(r.Method == http.MethodGet || r.Method == http.MethodHead)
 	admitted, err := h.admit(r)
 	if err != nil {
 		writeError(w, r, err)

@@ -58,6 +58,7 @@ func newNodeProxy(h *Handler) *httputil.ReverseProxy {
 			if r.Context().Err() != nil {
 				panic(http.ErrAbortHandler)
 			}
+			h.Metrics.Failure()
 			writeError(w, r, api.Errorf(api.CodeUnavailable, "the node at %s does not answer: %v", targetOf(r.Context()).addr, err))
 		},
 	}

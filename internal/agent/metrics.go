@@ -1,0 +1,40 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"time"
+
+	"github.com/reeve-run/reeve/internal/metrics"
+)
+
+// newMetrics returns the series of this process.
+func (a *Agent) newMetrics() *metrics.Registry {
+	sources := metrics.OfServer(a.server, a.config.Name, a.config.Version)
+	sources.Logger = a.log
+	if a.node != nil {
+		sources.Node = func() *metrics.Node { return (*metrics.Node)(a.node.Figures()) }
+	}
+	if a.router != nil {
+		sources.Router = a.routerFigures
+	}
+	if a.trust != nil {
+		sources.CertificateExpiry = a.trust.Expires
+		sources.CAExpiry = func() time.Time { return a.trust.Roots().Expires() }
+	}
+	return metrics.New(sources, metrics.DefaultLimits)
+}
+
+// routerFigures converts the measurements of the router.
+func (a *Agent) routerFigures() *metrics.Router {
+	f := a.router.Figures()
+	out := &metrics.Router{
+		Connected: f.Connected, Connections: f.Connections, Problems: f.Problems,
+		Requests: f.Requests, Refused: f.Refused, NoRoute: f.NoRoute, Stacks: make([]metrics.Stack, len(f.Stacks)),
+	}
+	for i, s := range f.Stacks {
+		out.Stacks[i] = metrics.Stack(s)
+	}
+	return out
+}
