@@ -49,7 +49,38 @@ func (c *call) forwards() bool {
 
 // isStaleRead reports whether the caller accepts the data of any server.
 func (c *call) isStaleRead() bool {
-	return c.r.URL.Query().Has("stale") && c.route.Method == http.MethodGet
+	return (plantedStaleReads || c.r.URL.Query().Has("stale")) && c.route.Method == http.MethodGet
+}
+
+// passOn forwards a request that another server must answer, and reports whether it did. A
+// server that leads answers a read itself only after a majority confirmed its leadership: a server
+// that was stopped or cut off may believe that it leads, and know nothing of newer writes.
+func (c *call) passOn() (done bool, err error) {
+	ctx, cancel := context.WithTimeout(c.r.Context(), c.patience)
+	defer cancel()
+	for pause := minLeaderPause; ; pause = min(2*pause, maxLeaderPause) {
+		if c.forwards() && c.forward() {
+			return true, nil
+		}
+		if !c.needsConfirmation() {
+			return false, nil
+		}
+		if err = c.confirm(ctx); err == nil {
+			return false, nil
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return false, api.Errorf(api.CodeUnavailable, "this server cannot confirm that it leads: %v; see `reeve server list`, or read with ?stale from any server", err)
+		}
+	}
+}
+
+// needsConfirmation reports whether the answer depends on the leadership of this server.
+func (c *call) needsConfirmation() bool {
+	return c.Server != nil && c.route.Method == http.MethodGet && !c.route.Local && !c.route.AnyServer && !c.isStaleRead()
 }
 
 // forward forwards a request to a server. It reports false if this server must answer the

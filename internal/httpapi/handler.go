@@ -4,6 +4,7 @@
 package httpapi
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
@@ -76,10 +77,11 @@ type Handler struct {
 	nodes     *httputil.ReverseProxy
 	toNodes   *toNodes
 	forwarder *httputil.ReverseProxy
-	lastGood  lastGood        // of the servers
-	transport *http.Transport // of both proxies, without TLS
-	leads     func() bool     // reports whether this server leads
-	patience  time.Duration   // time without a leader that a request waits for
+	lastGood  lastGood                    // of the servers
+	transport *http.Transport             // of both proxies, without TLS
+	leads     func() bool                 // reports whether this server leads
+	confirm   func(context.Context) error // returns an error unless a majority confirms that this server leads
+	patience  time.Duration               // time without a leader that a request waits for
 	events    *eventstream.Hub
 	openapi   func() []byte // written when first asked for
 	started   time.Time
@@ -108,6 +110,7 @@ func New(c Config) *Handler {
 	h := &Handler{Config: c, open: map[string]bool{}, started: time.Now(), patience: leaderPatience}
 	h.transport = NewTransport(nil)
 	h.leads = func() bool { return h.Server.IsLeader() }
+	h.confirm = func(ctx context.Context) error { return h.Server.ConfirmLeadership(ctx) }
 	h.events = eventstream.NewHub(func() *state.Store { return h.Server.Store() })
 	h.toNodes = newToNodes(h)
 	h.nodes = newNodeProxy(h)

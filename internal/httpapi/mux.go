@@ -59,7 +59,10 @@ func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request, rt *route) {
 		c.fail(err)
 		return
 	}
-	if c.forwards() && c.forward() {
+	if done, err := c.passOn(); err != nil {
+		c.fail(err)
+		return
+	} else if done {
 		return
 	}
 	if !rt.Local {

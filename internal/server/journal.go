@@ -19,6 +19,8 @@ type journal interface {
 	Reign() uint64
 	LeaderCh() <-chan uint64
 	Barrier(ctx context.Context) error
+	// ConfirmLeadership returns nil once a majority has confirmed that this server leads.
+	ConfirmLeadership(ctx context.Context) error
 	Troubled() <-chan struct{}
 	Degraded() (why string, writable bool)
 	Close() error
@@ -41,9 +43,10 @@ func (m *memoryJournal) ProposeEach(ctx context.Context, cmds ...state.Command) 
 	return index, m.store.Apply(index, cmds), nil
 }
 
-func (m *memoryJournal) Reign() uint64                 { return 1 }
-func (m *memoryJournal) LeaderCh() <-chan uint64       { return nil }
-func (m *memoryJournal) Barrier(context.Context) error { return nil }
-func (m *memoryJournal) Troubled() <-chan struct{}     { return nil }
-func (m *memoryJournal) Degraded() (string, bool)      { return "", true }
-func (m *memoryJournal) Close() error                  { return nil }
+func (m *memoryJournal) Reign() uint64                           { return 1 }
+func (m *memoryJournal) LeaderCh() <-chan uint64                 { return nil }
+func (m *memoryJournal) Barrier(context.Context) error           { return nil }
+func (m *memoryJournal) ConfirmLeadership(context.Context) error { return nil }
+func (m *memoryJournal) Troubled() <-chan struct{}               { return nil }
+func (m *memoryJournal) Degraded() (string, bool)                { return "", true }
+func (m *memoryJournal) Close() error                            { return nil }

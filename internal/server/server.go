@@ -118,6 +118,12 @@ func (s *Server) Replica() *replica.Replica { return s.replica }
 // IsLeader reports whether this server acts on the state.
 func (s *Server) IsLeader() bool { return s.term.Load() != nil }
 
+// ConfirmLeadership returns nil once a majority has confirmed that this server still leads, so
+// that its state contains every write acknowledged before the call.
+func (s *Server) ConfirmLeadership(ctx context.Context) error {
+	return s.journal.ConfirmLeadership(ctx)
+}
+
 // Degraded says in words why this server does less than it should, "" if it does
 // not; and whether it can be written to all the same.
 func (s *Server) Degraded() (why string, writable bool) { return s.journal.Degraded() }

@@ -104,6 +104,16 @@ func (r *Replica) ReadIndex(ctx context.Context) (uint64, error) {
 	return index, nil
 }
 
+// ConfirmLeadership is ReadIndex without the index, and without the exchange of messages if no
+// other server votes.
+func (r *Replica) ConfirmLeadership(ctx context.Context) error {
+	if r.leading.Load() && !r.hasOthers() {
+		return nil
+	}
+	_, err := r.ReadIndex(ctx)
+	return err
+}
+
 // Leader returns the id of the leader; "" if none is known.
 func (r *Replica) Leader() string {
 	_, id := r.raft.LeaderWithID()
