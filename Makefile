@@ -6,7 +6,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/reeve-run/reeve/internal/cli.version=$(VERSION)
 TOOLS   := -modfile=tools/go.mod
 
-.PHONY: dev stacks build test check race unit e2e fuzz properties bench generate clean
+.PHONY: dev stacks build test check race unit e2e fuzz properties jepsen jepsen-planted bench generate clean
 
 ## dev: run a web service and a batch job on this machine: real processes, one command
 dev: build
@@ -38,7 +38,7 @@ LANE := ./tools/lane.sh
 
 # Packages whose tests start real processes, mount file systems or build the binary. Tests
 # of other packages that start a process begin with TestReal.
-REAL := /internal/(agent|bench|cli|e2e|node/beneath|node/driver/.*|node/supervise.*|testbed.*)$$
+REAL := /internal/(agent|bench|cli|e2e|jepsen|node/beneath|node/driver/.*|node/supervise.*|testbed.*)$$
 
 ## race: unit tests and end-to-end tests on the real binary, with the race detector
 # What the properties draw is the same in every run; "make properties" draws more.
@@ -68,6 +68,19 @@ fuzz:
 CHECKS ?= 2000
 properties:
 	@./tools/properties.sh $(CHECKS)
+
+## jepsen: inject faults into a cluster for the time JEPSEN, and check the histories of its clients
+JEPSEN ?= 3m
+SEED   ?= 0
+JEPSEN_FLAGS ?=
+jepsen:
+	@./tools/need.sh ip iproute2
+	$(GO) test ./internal/jepsen -run '^TestFaults$$' -count=1 -timeout 0 -v -duration $(JEPSEN) -seed $(SEED) -ledger $(CURDIR)/docs/reliability-ledger.jsonl $(JEPSEN_FLAGS)
+
+## jepsen-planted: check that the harness finds a planted defect: servers answer reads from their own data
+jepsen-planted:
+	@./tools/need.sh ip iproute2
+	$(GO) test ./internal/jepsen -run '^TestFaults$$' -count=1 -timeout 0 -v -duration 5m -seed $(SEED) -planted $(JEPSEN_FLAGS)
 
 ## bench: measure what docs/benchmarks.md reports, and print it as a table
 bench: build

@@ -184,6 +184,7 @@ var rooms = []struct {
 	{"cmd", []string{"internal/cli", "internal/node/supervise"}},
 	{"internal/testbed", []string{"api", "client"}},
 	{"internal/bench", []string{"api", "client", "internal/testbed"}},
+	{"internal/jepsen", []string{"api", "client", "internal/testbed"}},
 	{"examples", []string{"api", "client"}},
 }
 
@@ -224,7 +225,7 @@ func imports(s source) []string {
 // testOnly are modules that the product does not contain.
 var testOnly = []string{
 	"github.com/hashicorp/nomad", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/google/go-cmp",
-	"github.com/rogpeppe/go-internal", module + "internal/cli/clitest",
+	"github.com/rogpeppe/go-internal", "github.com/anishathalye/porcupine", module + "internal/cli/clitest",
 }
 
 // unwanted are modules that were considered and turned down.
@@ -236,7 +237,7 @@ var unwanted = []string{
 func TestProductImportsOnlyWhatItShould(t *testing.T) {
 	for _, s := range sources(t) {
 		for _, path := range imports(s) {
-			if !s.isTest() && s.dir != "internal/cli/clitest" && slices.ContainsFunc(testOnly, func(m string) bool { return strings.HasPrefix(path, m) }) {
+			if !s.isTest() && s.dir != "internal/cli/clitest" && s.dir != "internal/jepsen" && slices.ContainsFunc(testOnly, func(m string) bool { return strings.HasPrefix(path, m) }) {
 				t.Errorf("%s: imports %s, which only tests may", s.path, path)
 			}
 			if slices.ContainsFunc(unwanted, func(m string) bool { return strings.HasPrefix(path, m) }) {
@@ -314,7 +315,7 @@ func usesVirtualTime(s source) bool {
 const bubbles = module + "internal/testbed/bubble"
 
 // realPackages are those whose tests start real processes, as in the Makefile.
-var realPackages = regexp.MustCompile(`^internal/(agent|bench|cli|e2e|node/beneath|node/driver/.*|node/supervise.*|testbed.*)$`)
+var realPackages = regexp.MustCompile(`^internal/(agent|bench|cli|e2e|jepsen|node/beneath|node/driver/.*|node/supervise.*|testbed.*)$`)
 
 func TestUnitTestsStartNoProcess(t *testing.T) {
 	makefile, err := os.ReadFile("Makefile")
