@@ -58,13 +58,15 @@ func send[T any](ctx context.Context, c *Client, method, path string, v url.Valu
 }
 
 // do sends one request and returns a successful response. It encodes in as JSON, unless it is
-// bytes.
+// bytes or a reader.
 func (c *Client) do(ctx context.Context, method, path string, v url.Values, in any, header http.Header) (*http.Response, error) {
 	var body io.Reader
 	switch in := in.(type) {
 	case nil:
 	case []byte:
 		body = bytes.NewReader(in)
+	case io.Reader:
+		body = in
 	default:
 		data, err := json.Marshal(in)
 		if err != nil {

@@ -29,6 +29,17 @@ func (o Operator) SaveSnapshot(ctx context.Context, stale bool) (io.ReadCloser, 
 	return &digestReader{ReadCloser: resp.Body, sum: sha256.New(), want: resp.Header.Get("Digest")}, nil
 }
 
+// RestoreSnapshot replaces the state of all servers with a snapshot.
+func (o Operator) RestoreSnapshot(ctx context.Context, file io.Reader) (*api.RestoreResponse, error) {
+	resp, err := o.c.do(ctx, http.MethodPut, "/v1/operator/snapshot", nil, file, http.Header{"Content-Type": {"application/gzip"}})
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	answer := new(api.RestoreResponse)
+	return answer, o.c.decode(ctx, resp, answer)
+}
+
 // A digestReader compares a body with its checksum at its end.
 type digestReader struct {
 	io.ReadCloser

@@ -21,7 +21,7 @@ func operatorSnapshotCommand(c *cli) *command {
 		long: `A snapshot is a file with a copy of the servers' state: jobs, allocations,
 nodes, stacks and everything else that servers store. It contains no data of
 tasks. Secrets of the cluster are encrypted in it.`,
-		verbs: []constructor{operatorSnapshotSaveCommand, operatorSnapshotInspectCommand, operatorSnapshotVerifyCommand},
+		verbs: []constructor{operatorSnapshotSaveCommand, operatorSnapshotRestoreCommand, operatorSnapshotInspectCommand, operatorSnapshotVerifyCommand},
 	}
 }
 

@@ -222,6 +222,7 @@ func routes() []route {
 		write(put, "/v1/operator/scheduler/configuration", WriteOperator, "Changes the scheduler configuration.", setSchedulerConfig).params("cas"),
 
 		raw(fetch, "/v1/operator/snapshot", WriteOperator, "Returns a snapshot of the state: a compressed tar archive, whose checksum is in the header `Digest`.", "application/gzip", saveSnapshot),
+		speaking[none, api.RestoreResponse](raw(put, "/v1/operator/snapshot", WriteOperator, "Replaces the state of all servers with the snapshot in the body. The cluster keeps its certificate authority, tokens, servers and excluded members.", "application/json", restoreSnapshot)),
 
 		plain("/v1/servers", ReadNode, "Lists the servers of the cluster, with their health in the leader's view.", getServers),
 		write(del, "/v1/server/{id}", WriteOperator, "Removes a server, and excludes it permanently.", removeServer).params("reason"),

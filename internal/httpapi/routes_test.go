@@ -74,6 +74,7 @@ var samples = map[string]string{
 	"PUT /v1/namespace/{id}":                    `{"Description": "for all"}`,
 	"DELETE /v1/namespace/{id}":                 ``,
 	"PUT /v1/cluster/join":                      `{"Token": "reeve-node-1"}`,
+	"PUT /v1/operator/snapshot":                 `no snapshot`,
 	"PUT /v1/cluster/renew":                     `{"CSR": "none"}`,
 	"PUT /v1/cluster/announce":                  `{"Name": "test"}`,
 	"PUT /v1/cluster/token/{id}/rotate":         ``,
@@ -173,6 +174,8 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusBadRequest // the token in the sample is cut short
 			case r.Pattern == "/v1/cluster/renew" || r.Pattern == "/v1/cluster/announce":
 				want = http.StatusForbidden // the caller under test is no member
+			case r.Pattern == "/v1/operator/snapshot" && r.Method == http.MethodPut:
+				want = http.StatusBadRequest // the sample is no snapshot
 			case r.Pattern == "/v1/client/stats":
 				want = http.StatusBadRequest // the agent under test is no node
 			}

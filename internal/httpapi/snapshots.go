@@ -29,6 +29,31 @@ func saveSnapshot(c *call) error {
 	return nil
 }
 
+// restoreSnapshot replaces the state with that of the file in the body.
+func restoreSnapshot(c *call) error {
+	body := patientReader{c.r.Body, http.NewResponseController(c.w)}
+	answer, err := c.Server.RestoreSnapshot(c.r.Context(), body)
+	if err != nil {
+		return err
+	}
+	return c.answerWrite(answer, answer.Index)
+}
+
+// A patientReader gives the client time for each part of a body.
+type patientReader struct {
+	io.Reader
+	control *http.ResponseController
+}
+
+func (r patientReader) Read(b []byte) (int, error) {
+	r.control.SetReadDeadline(time.Now().Add(readTimeout))
+	n, err := r.Reader.Read(b)
+	if err != nil {
+		r.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
 // A patientWriter gives the client time for each part of an answer.
 type patientWriter struct {
 	http.ResponseWriter

@@ -39,8 +39,8 @@ func (m *memoryJournal) ProposeEach(ctx context.Context, cmds ...state.Command) 
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	index := m.store.Index() + 1
-	return index, m.store.Apply(index, cmds), nil
+	index, errs := m.store.ApplyEntry(m.store.LogIndex()+1, cmds)
+	return index, errs, nil
 }
 
 func (m *memoryJournal) Reign() uint64                           { return 1 }

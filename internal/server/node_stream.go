@@ -51,7 +51,6 @@ func (s *Server) NodeStream(ctx context.Context, nodeID string, told api.Positio
 			st.completed(snap.Index())
 			m.addComplete(snap, nodeID)
 			m.rewound = snap.Lacks(told)
-			told = api.Position{}
 		} else {
 			m.addChanges(batch.changes)
 		}
@@ -61,6 +60,7 @@ func (s *Server) NodeStream(ctx context.Context, nodeID string, told api.Positio
 		if err := send(m); err != nil {
 			return err
 		}
+		told = api.Position{Timeline: timeline, Index: m.index} // a restore may remove it from the history
 	}
 }
 

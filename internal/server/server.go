@@ -29,6 +29,9 @@ type Server struct {
 	arrivals   *gatherer[state.Command]
 	term       atomic.Pointer[term] // nil while another server leads
 
+	restoring    sync.Mutex // held during a restore
+	restorations chan restoration
+
 	stop    context.CancelFunc // of what runs in any case
 	running sync.WaitGroup
 }
@@ -37,7 +40,7 @@ type Server struct {
 func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
-		cfg: cfg, store: state.New(), streams: newStreams(), catalog: catalog.New(),
+		cfg: cfg, store: state.New(), streams: newStreams(), catalog: catalog.New(), restorations: make(chan restoration),
 		heartbeats: control.NewHeartbeats(control.Silence{TTL: cfg.HeartbeatTTL, Grace: cfg.HeartbeatGrace, MassLoss: cfg.MassLoss}),
 	}
 	s.reports, s.arrivals = newGatherer(s.writeReports), newGatherer(s.writeArrivals)

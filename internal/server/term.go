@@ -63,6 +63,20 @@ func (s *Server) followLeadership(ctx context.Context, led func()) {
 		case <-ctx.Done():
 			return
 		case reign = <-s.journal.LeaderCh():
+		case r := <-s.restorations:
+			if current == 0 {
+				r.done <- restored{err: errNoLeader}
+				continue
+			}
+			s.endTerm()
+			current = 0
+			index, err := s.propose(ctx, r.command)
+			if beginErr := s.beginTerm(ctx); beginErr == nil {
+				current = reign
+			} else if ctx.Err() == nil {
+				s.cfg.Logger.Error("cannot start to lead after a restore", "error", beginErr)
+			}
+			r.done <- restored{index, err}
 		case <-again:
 		}
 	}
@@ -78,6 +92,9 @@ func (s *Server) beginTerm(ctx context.Context) error {
 		if _, err := s.propose(ctx, &state.BeginCluster{ID: api.NewID(), Time: time.Now().UnixNano()}); err != nil {
 			return err
 		}
+	}
+	if err := s.discardParts(ctx); err != nil {
+		return err
 	}
 	if _, err := s.propose(ctx, &state.BeginTimeline{ID: api.NewID()}); err != nil {
 		return err

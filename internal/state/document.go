@@ -56,6 +56,12 @@ func decodeDocument(w *wire.Document) (Command, error) {
 		c = new(BeginShift)
 	case "RevokeMember":
 		c = new(RevokeMember)
+	case "StageRestore":
+		c = new(StageRestore)
+	case "DiscardRestore":
+		c = new(DiscardRestore)
+	case "RestoreState":
+		c = new(RestoreState)
 	default:
 		return nil, unknownNoun(w.GetName())
 	}

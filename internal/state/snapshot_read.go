@@ -120,7 +120,7 @@ func (l *loader) header(payload []byte) error {
 		return err
 	}
 	l.index, l.txn.index = h.Index, h.Index
-	l.content.index = h.Index
+	l.content.index, l.content.ahead = h.Index, h.Ahead
 	for t := range tableCount() {
 		l.indexes[t] = h.Indexes[t.String()]
 	}

@@ -18,6 +18,7 @@ const chunk = 1024
 type headerRecord struct {
 	Index   uint64
 	Indexes map[string]uint64 // by table name
+	Ahead   uint64            `json:",omitempty"` // excess of Index over the log's
 }
 
 // An endRecord counts the objects in the file.
@@ -59,7 +60,7 @@ type versionRecord struct {
 func (v *Snapshot) WriteTo(w io.Writer) (int64, error) {
 	b := bufio.NewWriterSize(w, 1<<18)
 	f := newFrameWriter(b)
-	header := headerRecord{Index: v.index, Indexes: map[string]uint64{}}
+	header := headerRecord{Index: v.index, Indexes: map[string]uint64{}, Ahead: v.ahead}
 	for t := range tableCount() {
 		if v.indexes[t] != 0 || t.isInFirstFormat() {
 			header.Indexes[t.String()] = v.indexes[t]

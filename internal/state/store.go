@@ -23,6 +23,7 @@ type Store struct {
 // content holds all tables and other replicated state.
 type content struct {
 	index       uint64
+	ahead       uint64 // excess of index over the log's, after a restore from a longer log
 	indexes     [maxTables]uint64
 	jobs        table[*jobRow]
 	allocations table[allocationRow]
@@ -68,15 +69,23 @@ func New() *Store {
 	return s
 }
 
-// Apply applies one log entry. It returns one result per command: nil, or the *api.Error
+// Apply applies the log entry of that index. It returns one result per command: nil, or the *api.Error
 // that rejects the command. A rejected command changes nothing. Entries must arrive in
 // index order. Apply skips entries that it has applied before.
-func (s *Store) Apply(index uint64, commands []Command) []error {
+func (s *Store) Apply(entry uint64, commands []Command) []error {
+	_, errs := s.ApplyEntry(entry, commands)
+	return errs
+}
+
+// ApplyEntry is Apply, and also returns the index of the state after the entry. It differs
+// from the entry's index after a restore of a snapshot from a longer log.
+func (s *Store) ApplyEntry(entry uint64, commands []Command) (uint64, []error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	errs := make([]error, len(commands))
+	index := entry + s.work.ahead
 	if index <= s.work.index {
-		return errs
+		return index, errs
 	}
 	t := &txn{content: &s.work, gen: s.gen, index: index, changes: make([]Change, 0, expected(commands))}
 	for i, c := range commands {
@@ -84,11 +93,18 @@ func (s *Store) Apply(index uint64, commands []Command) []error {
 		errs[i] = c.apply(t)
 	}
 	t.settle()
-	s.work.index = index
+	s.work.index = t.index
+	if t.replaced {
+		s.gen = t.gen
+		s.publish()
+		s.feed.reset(t.index)
+		s.waiters.wake(t.index, 1<<tableCount()-1)
+		return t.index, errs
+	}
 	s.publish()
 	s.feed.publish(&Batch{Index: index, Changes: t.changes})
 	s.waiters.wake(index, t.touched)
-	return errs
+	return index, errs
 }
 
 // expected estimates the number of changes that the commands make.
@@ -114,6 +130,7 @@ func (s *Store) publish() {
 	w := &s.work
 	s.published.Store(&Snapshot{content: content{
 		index:       w.index,
+		ahead:       w.ahead,
 		indexes:     w.indexes,
 		jobs:        w.jobs.published(&last.jobs),
 		allocations: w.allocations.published(&last.allocations),
@@ -138,3 +155,9 @@ func (s *Store) Snapshot() *Snapshot { return s.published.Load() }
 
 // Index returns the index of the last applied entry.
 func (s *Store) Index() uint64 { return s.published.Load().index }
+
+// LogIndex returns the index in the log of the last applied entry.
+func (s *Store) LogIndex() uint64 {
+	v := s.published.Load()
+	return v.index - v.ahead
+}

@@ -9,13 +9,14 @@ import "github.com/reeve-run/reeve/api"
 // all indexes, counts and the list of changes consistent.
 type txn struct {
 	*content
-	gen     uint64
-	index   uint64 // index of the entry
-	cause   string // name of the command being applied
-	now     int64  // latest time in the commands; Unix nanoseconds
-	changes []Change
-	touched tableSet
-	dirty   []dirtyJob // jobs whose derived fields may have changed
+	gen      uint64
+	index    uint64 // index of the entry
+	cause    string // name of the command being applied
+	now      int64  // latest time in the commands; Unix nanoseconds
+	changes  []Change
+	touched  tableSet
+	replaced bool       // a restore replaced the content
+	dirty    []dirtyJob // jobs whose derived fields may have changed
 
 	// Last requested job, often the next one too.
 	lastJob  api.NamespacedID

@@ -85,15 +85,21 @@ func (m *machine) commands(data []byte) ([]state.Command, error) {
 // Apply implements raft.FSM.
 func (m *machine) Apply(l *raft.Log) any { return m.ApplyBatch([]*raft.Log{l})[0] }
 
-// ApplyBatch implements raft.BatchingFSM. The answer to a command entry is a
-// []error with one result per command, or an error if nothing was applied.
+// applied is the answer to an entry.
+type applied struct {
+	index uint64  // of the state
+	errs  []error // one per command
+}
+
+// ApplyBatch implements raft.BatchingFSM. The answer to a command entry is applied, or an
+// error if nothing was applied.
 func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 	answers := make([]any, len(logs))
 	for i, l := range logs {
 		if l.Type == raft.LogConfiguration {
 			m.configured.Store(max(l.Index, m.configured.Load()))
 		}
-		if l.Type != raft.LogCommand || l.Index <= m.store.Index() {
+		if l.Type != raft.LogCommand || l.Index <= m.store.LogIndex() {
 			continue // applied before raft began, see catchUp
 		}
 		if err := m.failure.Load(); err != nil {
@@ -110,7 +116,8 @@ func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 			answers[i] = err
 			continue
 		}
-		answers[i] = m.store.Apply(l.Index, commands)
+		index, errs := m.store.ApplyEntry(l.Index, commands)
+		answers[i] = applied{index, errs}
 		m.bytes.Add(int64(len(l.Data)))
 	}
 	if m.failure.Load() == nil && len(logs) > 0 {

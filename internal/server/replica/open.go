@@ -120,7 +120,7 @@ func (r *Replica) load(images *snapshots.Store, newest *snapshots.Snapshot) (met
 // checkIndex compares the recorded index of a snapshot with that of the last command in
 // its state. Only entries that change no state may lie between the two.
 func (r *Replica) checkIndex(s *snapshots.Snapshot) error {
-	held := r.config.Store.Index()
+	held := r.config.Store.LogIndex()
 	if held > s.Index {
 		return fmt.Errorf("it says that it ends with entry %d, and its state is of entry %d", s.Index, held)
 	}

@@ -133,11 +133,12 @@ func (r *Replica) ProposeEach(ctx context.Context, commands ...state.Command) (i
 
 // answer sends the proposers the outcomes of their commands.
 func (r *Replica) answer(e *entry, err error) {
+	var index uint64
 	var errs []error
 	if err == nil {
 		switch response := e.future.Response().(type) {
-		case []error:
-			errs = response
+		case applied:
+			index, errs = response.index, response.errs
 		case error:
 			err = response
 		default:
@@ -150,7 +151,7 @@ func (r *Replica) answer(e *entry, err error) {
 	for _, p := range e.proposals {
 		o := outcome{err: err}
 		if err == nil {
-			o.index, o.errs = e.future.Index(), errs[:p.count:p.count]
+			o.index, o.errs = index, errs[:p.count:p.count]
 			errs = errs[p.count:]
 		}
 		p.done <- o
