@@ -161,7 +161,7 @@ func (a *Agent) Addr() string { return a.port.Addr() }
 // it. Tasks continue; see StopTasks.
 func (a *Agent) Run(ctx context.Context) error {
 	defer a.release()
-	run, stop := context.WithCancel(ctx)
+	run, stop := context.WithCancel(context.WithoutCancel(ctx)) // the end begins with the hand-over of leadership
 	defer stop()
 	var wg sync.WaitGroup
 	if a.server != nil {
@@ -211,6 +211,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	case err = <-failed:
 	case err = <-a.broken:
 	}
+	if a.server != nil && a.trust != nil && err == nil {
+		a.handOver()
+	}
 	stop()
 	graceful, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -222,6 +225,18 @@ func (a *Agent) Run(ctx context.Context) error {
 		err = errors.Join(err, a.server.Shutdown(graceful))
 	}
 	return err
+}
+
+// drainTimeout bounds the wait for writes in flight after leadership was handed over.
+const drainTimeout = time.Second
+
+// handOver transfers leadership, and waits until the writes in flight have their answers, which
+// come from the next leader.
+func (a *Agent) handOver() {
+	a.server.HandOver()
+	ctx, cancel := context.WithTimeout(context.Background(), drainTimeout)
+	defer cancel()
+	a.handler.Drain(ctx)
 }
 
 // release releases the resources of New. It is called once, at the end.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -184,6 +185,39 @@ func TestThreeMachinesSurviveTheirLeader(t *testing.T) {
 	if !slices.Equal(ids(before), ids(after)) {
 		t.Errorf("allocations before %v, after %v", ids(before), ids(after))
 	}
+}
+
+// TestAPlannedStopHandsLeadershipOver stops the leader while a client writes through another
+// server: every write succeeds.
+func TestAPlannedStopHandsLeadershipOver(t *testing.T) {
+	m := newMembers(t, 3)
+	m.form()
+	leader := m.leader(m.all[0])
+	rest := m.other(leader)
+	var slowest time.Duration
+	write := func(i int) {
+		t.Helper()
+		began := time.Now()
+		rest.register(sleeper(fmt.Sprint("job-", i), 0))
+		slowest = max(slowest, time.Since(began))
+	}
+	for i := range 20 {
+		write(i)
+	}
+	if err := syscall.Kill(leader.PID(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	n := 20
+	for ended := false; !ended; n++ {
+		write(n)
+		select {
+		case <-leader.Exited():
+			ended = true
+		default:
+		}
+	}
+	write(n)
+	t.Logf("%d writes, the slowest took %s", n+1, slowest.Round(time.Millisecond))
 }
 
 // TestAPartitionedLeaderCommitsNothing cuts the leader off: its clients get no acknowledgement,

@@ -84,6 +84,7 @@ type Handler struct {
 	patience  time.Duration               // time without a leader that a request waits for
 	events    *eventstream.Hub
 	openapi   func() []byte // written when first asked for
+	writes    writes
 	started   time.Time
 }
 
@@ -175,6 +176,10 @@ func NewServer(h *Handler, logger *slog.Logger) *http.Server {
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if isWrite(r) {
+		h.writes.begin()
+		defer h.writes.end()
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			if v == http.ErrAbortHandler {

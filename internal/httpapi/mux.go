@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server"
 )
 
 // newMux routes requests by the table, and answers all others with an error.
@@ -55,6 +56,11 @@ func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request, rt *route) {
 		http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the connection's last answer
 	}
 	c := &call{Handler: h, w: w, r: r, route: rt, seen: -1}
+	if r.Context().Err() != nil { // this agent ends; nothing was done with the request
+		w.Header().Set(notLeaderHeader, c.self())
+		writeError(w, r, api.Errorf(api.CodeUnavailable, "this agent is shutting down: send the request to another server"))
+		return
+	}
 	if err := c.authorize(); err != nil {
 		c.fail(err)
 		return
@@ -75,7 +81,27 @@ func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request, rt *route) {
 		c.fail(err)
 		return
 	}
-	if err := rt.serve(c); err != nil {
-		c.fail(err)
+	c.serve()
+}
+
+// serve answers the request by its route. If this server lost its leadership before anything
+// was written, the answer says so, and the server that forwarded the request sends it to the
+// next leader.
+func (c *call) serve() {
+	if c.Leader == nil { // no other server
+		if err := c.route.serve(c); err != nil {
+			c.fail(err)
+		}
+		return
 	}
+	ctx, written := server.TrackWrites(c.r.Context())
+	c.r = c.r.WithContext(ctx)
+	err := c.route.serve(c)
+	if err == nil {
+		return
+	}
+	if server.IsNotLeading(err) && !written() {
+		c.w.Header().Set(notLeaderHeader, c.self())
+	}
+	c.fail(err)
 }

@@ -6,8 +6,10 @@ package server
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server/replica"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -34,10 +36,35 @@ func (s *Server) propose(ctx context.Context, cmds ...state.Command) (uint64, er
 // proposeEach is propose with one result per command.
 func (s *Server) proposeEach(ctx context.Context, cmds ...state.Command) (uint64, []error, error) {
 	index, errs, err := s.journal.ProposeEach(ctx, cmds...)
+	if !errors.Is(err, replica.ErrNotLeading) {
+		noteWrite(ctx)
+	}
 	if err != nil {
 		return 0, nil, s.userError(err)
 	}
 	return index, errs, nil
+}
+
+// writtenKey is the context key of the mark that a request has, or may have, changed something.
+type writtenKey struct{}
+
+// TrackWrites returns a context, and a function that reports whether a verb with that context
+// proposed anything that was or may be written. While it reports false, the request may be
+// sent to another server.
+func TrackWrites(ctx context.Context) (context.Context, func() bool) {
+	written := new(atomic.Bool)
+	return context.WithValue(ctx, writtenKey{}, written), written.Load
+}
+
+func noteWrite(ctx context.Context) {
+	if written, ok := ctx.Value(writtenKey{}).(*atomic.Bool); ok {
+		written.Store(true)
+	}
+}
+
+// IsNotLeading reports whether an error says that this server does not lead.
+func IsNotLeading(err error) bool {
+	return errors.Is(err, replica.ErrNotLeading) || errors.Is(err, errNoLeader)
 }
 
 // userError is what a caller is told: errors without a code are of the log,

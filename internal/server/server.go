@@ -99,6 +99,14 @@ func (s *Server) Start(ctx context.Context) error {
 	}
 }
 
+// HandOver transfers leadership to another server, if this one leads and others vote. Call it
+// before the end, while the server still answers.
+func (s *Server) HandOver() {
+	if s.replica != nil {
+		s.replica.HandOver()
+	}
+}
+
 // Shutdown stops the server and closes its log. Acknowledged changes are durable.
 func (s *Server) Shutdown(context.Context) error {
 	if s.stop != nil {

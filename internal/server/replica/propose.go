@@ -180,8 +180,11 @@ func (r *Replica) notLeading() error {
 	if err := r.machine.failure.Load(); err != nil {
 		return *err
 	}
-	return api.Errorf(api.CodeUnavailable, "this server is not the leader, or not ready yet: try again")
+	return ErrNotLeading
 }
+
+// ErrNotLeading rejects a proposal of which nothing was written, and nothing will be.
+var ErrNotLeading = api.Errorf(api.CodeUnavailable, "this server is not the leader, or not ready yet: try again")
 
 func errShutdown() error {
 	return api.Errorf(api.CodeUnavailable, "the server is shutting down")

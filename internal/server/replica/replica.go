@@ -290,15 +290,15 @@ func (r *Replica) Close() error {
 		case <-time.After(closeTimeout):
 			r.logger.Warn("closing the log did not wait for all changes in flight", "waited", closeTimeout)
 		}
-		r.handOver()
+		r.HandOver()
 		close(r.answered)
 		err = errors.Join(r.raft.Shutdown().Error(), r.release())
 	})
 	return err
 }
 
-// handOver transfers leadership before the end, if this server leads and others vote.
-func (r *Replica) handOver() {
+// HandOver transfers leadership before the end, if this server leads and others vote.
+func (r *Replica) HandOver() {
 	if r.raft.State() != raft.Leader || r.disk.hangs() || !r.hasOthers() {
 		return
 	}
