@@ -2,11 +2,11 @@
 # Both install what they need and say so.
 
 GO      ?= go
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X github.com/reeve-run/reeve/internal/cli.version=$(VERSION)
+VERSION ?= $(shell ./tools/version.sh)
+LDFLAGS := -s -w -X github.com/reeve-run/reeve/internal/cli.linked=$(VERSION)
 TOOLS   := -modfile=tools/go.mod
 
-.PHONY: dev stacks build test check race unit e2e fuzz properties jepsen jepsen-planted bench generate clean
+.PHONY: dev stacks build test check race unit e2e fuzz properties jepsen jepsen-planted bench generate packages packages-check clean
 
 ## dev: run a web service and a batch job on this machine: real processes, one command
 dev: build
@@ -90,5 +90,16 @@ bench: build
 generate:
 	@./tools/generate.sh
 
+## packages: a deb, an rpm, a tarball and a container image in dist/, for each of ARCHS
+# "make packages ARCHS='amd64 arm64'" also builds for other processors. The same commit makes
+# the same bytes.
+ARCHS ?= $(shell $(GO) env GOARCH)
+packages:
+	@./tools/packages.sh dist $(ARCHS)
+
+## packages-check: build the packages twice, compare them, and install the deb in a directory
+packages-check:
+	@./tools/packages-check.sh
+
 clean:
-	rm -rf bin
+	rm -rf bin dist

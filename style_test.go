@@ -185,6 +185,7 @@ var rooms = []struct {
 	{"internal/testbed", []string{"api", "client"}},
 	{"internal/bench", []string{"api", "client", "internal/testbed"}},
 	{"internal/jepsen", []string{"api", "client", "internal/testbed"}},
+	{"internal/pack", nil},
 	{"examples", []string{"api", "client"}},
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -59,9 +60,29 @@ reeve agent -config /etc/reeve.d`,
 			if config.JoinToken == "" {
 				config.JoinToken = c.Getenv("REEVE_JOIN_TOKEN")
 			}
+			if config.JoinToken == "" && config.JoinTokenFile == "" {
+				config.JoinTokenFile = credentialFile(c.Getenv)
+			}
 			return c.runAgent(r.ctx, config)
 		},
 	}
+}
+
+// credential is the name of systemd's credential with the join token.
+const credential = "reeve.join-token"
+
+// credentialFile returns the path of that credential, or "" if systemd has passed none to the
+// agent. Only the service can read it.
+func credentialFile(getenv func(string) string) string {
+	dir := getenv("CREDENTIALS_DIRECTORY")
+	if dir == "" {
+		return ""
+	}
+	path := filepath.Join(dir, credential)
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	return path
 }
 
 // devOver returns the configuration of -dev, overridden by the configuration files.

@@ -6,12 +6,32 @@ package cli
 import (
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/reeve-run/reeve/internal/cli/term"
 )
 
-// version is the release of this binary. The linker sets it.
-var version = "0.1.0-dev"
+// linked is the version that the linker sets in the binaries of "make build" and of packages.
+var linked string
+
+// unreleased is the version of a binary that neither the linker nor Go gave one, such as a
+// test.
+const unreleased = "0.1.0-dev"
+
+// version is the version of this binary.
+var version = versionOf(linked, debug.ReadBuildInfo)
+
+// versionOf returns the linked version, or the version of the module that "go install" built:
+// its tag, or the time and the hash of its commit.
+func versionOf(linked string, read func() (*debug.BuildInfo, bool)) string {
+	if linked != "" {
+		return linked
+	}
+	if info, ok := read(); ok && strings.HasPrefix(info.Main.Version, "v") {
+		return strings.TrimPrefix(info.Main.Version, "v")
+	}
+	return unreleased
+}
 
 // build is the information that "version" shows.
 type build struct {
