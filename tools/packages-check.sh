@@ -57,10 +57,11 @@ case $version in
 *) fail "the installed binary has version \"$version\"" ;;
 esac
 [ "$(stat -c %a "$root/var/lib/reeve")" = 700 ] || fail "the data directory is not private"
-systemd-analyze verify --man=no --root="$root" reeve.service 2>"$work/unit" || true
-if grep -i 'reeve.service' "$work/unit"; then
-	fail "systemd rejects the unit"
-fi
+# The directory has no units of systemd itself, so the unit is verified outside of it.
+sed "s|/usr/bin/reeve|$root/usr/bin/reeve|" "$root/usr/lib/systemd/system/reeve.service" >"$work/reeve.service"
+# Settings that systemd ignores are only messages.
+systemd-analyze verify --man=no "$work/reeve.service" >"$work/unit" 2>&1 || fail "systemd rejects the unit: $(cat "$work/unit")"
+! grep -F reeve.service "$work/unit" || fail "systemd ignores a setting of the unit"
 echo '# changed' >>"$root/etc/reeve/agent.hcl"
 touch "$root/var/lib/reeve/kept"
 dpkg_in --install "$deb"
