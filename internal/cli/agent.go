@@ -111,12 +111,21 @@ func (c *cli) runAgent(ctx context.Context, config agent.Config) error {
 	}
 	a, err := agent.New(ctx, config)
 	if err != nil {
-		return err
+		return unlessEnded(ctx, err)
 	}
 	if !throwaway {
-		return a.Run(ctx)
+		return unlessEnded(ctx, a.Run(ctx))
 	}
 	return runThrowaway(ctx, a)
+}
+
+// unlessEnded returns the error of an agent, except that a signal ended it while it waited: to
+// join, or for a leader.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
 }
 
 // runThrowaway runs an agent until ctx ends, and then stops its tasks before the agent.
