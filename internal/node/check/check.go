@@ -274,6 +274,7 @@ func (s *Scheduler) run(ctx context.Context, e *entry) {
 	if !late {
 		probeCtx, cancel := context.WithTimeout(ctx, timeout)
 		r = s.probe(probeCtx, t)
+		r.shortened = timeout < t.Check.Timeout && !r.ok && errors.Is(probeCtx.Err(), context.DeadlineExceeded)
 		cancel()
 		e.diagnose(&r, time.Now())
 	}

@@ -37,6 +37,9 @@ func (e *entry) setFailure(r result, now time.Time) bool {
 	if r.ok { // not often enough to pass
 		return false
 	}
+	if r.shortened && e.failure != nil {
+		return false
+	}
 	t := e.target
 	f := &api.CheckFailure{Kind: r.kind, Service: t.Service, Check: t.Check.Name, Task: t.Task, Since: now.UnixNano()}
 	switch t.Check.Type {

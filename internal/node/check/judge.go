@@ -17,6 +17,9 @@ type result struct {
 	code    int // HTTP status or exit code of a script
 	output  string
 	discard bool // the probed tasks were gone; the result has no meaning
+	// shortened reports whether the start timeout ended the probe before the check's own
+	// timeout: what an earlier probe found says more.
+	shortened bool
 	// kind is the kind of failure: one of the TroubleCheck kinds, or the result of a
 	// diagnosis.
 	kind api.TroubleKind
@@ -26,7 +29,10 @@ type result struct {
 // check was proved to pass.
 func (e *entry) judge(r result, now time.Time) bool {
 	c := e.target.Check
-	e.output, e.statusCode, e.stamp = r.output, r.code, now.Unix()
+	if !r.shortened || e.tries == 0 {
+		e.output, e.statusCode = r.output, r.code
+	}
+	e.stamp = now.Unix()
 	e.tries++
 	before, proved := e.status, e.proved
 	if r.ok {

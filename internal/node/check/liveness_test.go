@@ -66,9 +66,38 @@ func TestStartTimeoutCutsAProbeShort(t *testing.T) {
 		s.Add("a", listening(c, &heard))
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		want := told{4 * time.Second, `Never healthy: liveness check "c" of service "web" did not pass within 4s of the start (asked 2 times): http: GET /: no answer within 950ms`}
+		want := told{4 * time.Second, `Never healthy: liveness check "c" of service "web" did not pass within 4s of the start (asked 2 times): http: GET /: no answer within 3s`}
 		if d := cmp.Diff(want, heard[len(heard)-1]); d != "" {
 			t.Errorf("told last (-want +got):\n%s", d)
+		}
+	})
+}
+
+// TestAProbeThatIsCutShortHidesNoAnswer has the start timeout end the last of several probes.
+// The message contains the answer to the one before.
+func TestAProbeThatIsCutShortHidesNoAnswer(t *testing.T) {
+	scripted(t, nil, func(s *Scheduler, _ *[]time.Duration) {
+		const refused = "tcp: connect to 127.0.0.1:80: connection refused"
+		asked := 0
+		s.probe = func(ctx context.Context, t *Target) result {
+			if asked++; asked != 3 {
+				return result{output: refused, kind: api.TroubleCheckRefused}
+			}
+			begun := time.Now()
+			<-ctx.Done()
+			return unanswered(ctx, "tcp: connect to 127.0.0.1:80", begun, ctx.Err())
+		}
+		var heard []told
+		c := liveness(func(c *api.Check) { c.StartTimeout, c.Timeout = 2*time.Second, 3*time.Second })
+		s.Add("a", listening(c, &heard))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		want := told{2 * time.Second, `Never healthy: liveness check "c" of service "web" did not pass within 2s of the start (asked 3 times): ` + refused}
+		if d := cmp.Diff(want, heard[len(heard)-1]); d != "" {
+			t.Errorf("told last (-want +got):\n%s", d)
+		}
+		if f := s.Failure("a", "1"); f == nil || f.Kind != api.TroubleCheckRefused {
+			t.Errorf("the failure is %+v, want that of the probes that were not cut short", f)
 		}
 	})
 }
