@@ -62,3 +62,25 @@ type OperatorToken struct {
 type RevokeRequest struct {
 	Reason string `json:",omitempty"`
 }
+
+// A CAStatus describes the certificate authority of a cluster.
+type CAStatus struct {
+	ClusterID string
+	Roots     []string // digests of the roots that members trust, newest first
+	Expires   int64    // end of the newest root: Unix time in nanoseconds
+	Rotated   int64    `json:",omitempty"` // beginning of the rotation: Unix time in nanoseconds; 0 without one
+	// Waiting lists the servers and the live nodes without a certificate of the newest root.
+	Waiting []CAMember
+}
+
+// A CAMember is a member that waits for a certificate of the newest root.
+type CAMember struct {
+	ID   string
+	Name string // of its machine
+	Role string // server or node
+}
+
+// A RotateCARequest begins or ends a rotation of the root.
+type RotateCARequest struct {
+	Finish bool `json:",omitempty"` // drop the old root now: members without a new certificate are excluded
+}

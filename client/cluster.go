@@ -65,3 +65,14 @@ func (cl Cluster) Revoke(ctx context.Context, id, reason string) error {
 	_, err := send[map[string]any](ctx, cl.c, http.MethodPut, pathf("/v1/cluster/member/%s/revoke", id), nil, &api.RevokeRequest{Reason: reason})
 	return err
 }
+
+// CAStatus returns the roots of the cluster, and the progress of their rotation.
+func (cl Cluster) CAStatus(ctx context.Context) (*api.CAStatus, error) {
+	status, _, err := get[*api.CAStatus](ctx, cl.c, "/v1/cluster/ca/status", nil)
+	return status, err
+}
+
+// RotateCA begins to replace the root of the cluster. With finish, it drops the old root.
+func (cl Cluster) RotateCA(ctx context.Context, finish bool) (*api.CAStatus, error) {
+	return send[*api.CAStatus](ctx, cl.c, http.MethodPut, "/v1/cluster/ca/rotate", nil, &api.RotateCARequest{Finish: finish})
+}

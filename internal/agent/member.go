@@ -155,15 +155,19 @@ const (
 )
 
 // followServers remembers the addresses of all servers, so that the agent finds one after the
-// others moved or failed.
+// others moved or failed, and notices new roots.
 func (a *Agent) followServers(ctx context.Context) {
 	for {
 		wait := serversEvery
-		if err := a.rememberServers(ctx); err != nil {
+		err := a.rememberServers(ctx)
+		if err == nil {
+			err = a.followRoots(ctx)
+		}
+		if err != nil {
 			if ctx.Err() != nil {
 				return
 			}
-			a.log.Debug("cannot refresh the addresses of the servers", "error", err)
+			a.log.Debug("cannot refresh the servers and roots of the cluster", "error", err)
 			wait = serversAgain
 		}
 		select {

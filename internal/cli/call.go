@@ -120,7 +120,11 @@ func (d *command) finish(r *call) error {
 			return err
 		}
 	}
-	return d.run(r)
+	if err := d.run(r); err != nil {
+		return err
+	}
+	r.refreshRoots(r.ctx, r.cl)
+	return nil
 }
 
 // confirm asks a question that needs "y" on a terminal.

@@ -58,6 +58,8 @@ type cli struct {
 
 	used *contexts.Context // context of the connection, or nil; set by connect
 	sent string            // token of requests; set by connect
+
+	outdated func() bool // reports whether the context has other roots than the cluster; set by connect
 }
 
 // globalFlags holds the flags of every command.

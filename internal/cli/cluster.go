@@ -10,7 +10,7 @@ func clusterCommand(*cli) *command {
 		long: `A cluster begins with "reeve agent -server -bootstrap" on its first server.
 Other machines become members with a join token: of servers, or of nodes.
 Members know each other by certificates that renew themselves.`,
-		verbs: []constructor{clusterTokenCommand, clusterRevokeCommand, clusterRevocationsCommand},
+		verbs: []constructor{clusterTokenCommand, clusterCACommand, clusterRevokeCommand, clusterRevocationsCommand},
 	}
 }
 

@@ -59,6 +59,7 @@ func (c *cli) addTrust(config *client.Config) error {
 		return api.Errorf(api.CodeInvalid, "context %s: %v; log in again with: reeve login %s", used.Name, err, used.Servers[0])
 	}
 	c.used, config.TLS = used, trust.UserConfig(roots)
+	c.outdated = watchRoots(config.TLS, roots)
 	config.Token = cmp.Or(config.Token, used.Token)
 	if config.Address == "" {
 		config.Address, config.Dial = "https://"+used.Servers[0], dialAny(used.Servers)

@@ -116,7 +116,7 @@ func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, 
 	}
 	pinned, ok := roots.Pin(token.Digest)
 	if !ok {
-		return nil, api.Errorf(api.CodeForbidden, "log in: the server at %s belongs to another cluster than the token, or another machine answers in its place: check the address and the token", address)
+		return nil, api.Errorf(api.CodeForbidden, "log in: the server at %s belongs to another cluster than the token, or another machine answers in its place, or the cluster replaced its root: check the address and the token, or get a new token with: reeve cluster token rotate operator", address)
 	}
 	cl, err := client.New(client.Config{Address: "https://" + address, Token: token.String(), TLS: trust.UserConfig(pinned)})
 	if err != nil {

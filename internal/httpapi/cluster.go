@@ -15,6 +15,20 @@ const joinBodyLimit = 64 << 10
 
 func getClusterCA(c *call) (*api.ClusterCA, error) { return c.Server.CA() }
 
+func getCAStatus(c *call) (*api.CAStatus, error) { return c.Server.CAStatus() }
+
+func rotateCA(c *call, r *api.RotateCARequest) (*api.CAStatus, uint64, error) {
+	change := c.Server.RotateCA
+	if r.Finish {
+		change = c.Server.FinishRotation
+	}
+	if err := change(c.r.Context()); err != nil {
+		return nil, 0, err
+	}
+	status, err := c.Server.CAStatus()
+	return status, 0, err
+}
+
 // joinCluster answers every caller: the request has its own secret.
 func joinCluster(c *call, r *api.JoinRequest) (*api.JoinResponse, uint64, error) {
 	answer, err := c.Server.Join(c.r.Context(), r)

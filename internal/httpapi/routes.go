@@ -235,6 +235,8 @@ func routes() []route {
 		write(put, "/v1/operator/autopilot/configuration", WriteOperator, "Sets the configuration of what the leader does about servers.", setAutopilot).params("cas"),
 		speaking[none, api.AutopilotHealth](raw(fetch, "/v1/operator/autopilot/health", ReadOperator, "Returns the health of the servers; 429 if one is unhealthy.", "application/json", getAutopilotHealth)),
 		plain("/v1/cluster/ca", Anonymous, "Returns the certificates by which machines verify the members of this cluster.", getClusterCA).open().anyServer(),
+		plain("/v1/cluster/ca/status", ReadOperator, "Returns the roots of the cluster, and the members that wait for a certificate of the newest.", getCAStatus),
+		write(put, "/v1/cluster/ca/rotate", WriteOperator, "Replaces the root of the cluster: members renew their certificates. `Finish` drops the old root before all of them did.", rotateCA).strict().bodyOptional(),
 		write(put, "/v1/cluster/join", Anonymous, "Makes a machine a member of the cluster. The join token in the body permits it.", joinCluster).strict().upTo(joinBodyLimit).open(),
 		write(put, "/v1/cluster/renew", BeNode, "Returns a new certificate of the member that asks, and the current roots.", renewCertificate).strict().upTo(joinBodyLimit).forNodes(anyNode).renewing(),
 		write(put, "/v1/cluster/announce", BeNode, "Records the address and version of the server that sends the request.", announceServer).strict().upTo(joinBodyLimit),

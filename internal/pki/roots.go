@@ -90,6 +90,15 @@ func (r *Roots) ClusterID() string {
 // Expires returns the time at which the newest root expires.
 func (r *Roots) Expires() time.Time { return r.certs[0].NotAfter }
 
+// Digests returns the digests of the roots, newest first.
+func (r *Roots) Digests() []string {
+	var digests []string
+	for _, root := range r.certs {
+		digests = append(digests, digestOf(root.Raw))
+	}
+	return digests
+}
+
 // HasDigest reports whether one of the roots has the digest. It does not make the other roots
 // trustworthy: a joiner, which received them over a connection that it could not verify, uses
 // Pin.

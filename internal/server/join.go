@@ -54,6 +54,9 @@ func (s *Server) Join(ctx context.Context, r *api.JoinRequest) (*api.JoinRespons
 			return nil, err
 		}
 	}
+	if err := s.recordRenewal(ctx, v, r.ID); err != nil {
+		return nil, err
+	}
 	s.cfg.Logger.Info("a member joined", "role", role, "name", r.Name, "id", r.ID, "address", r.Address)
 	return &api.JoinResponse{
 		ID: r.ID, ClusterID: leaf.ClusterID, Certificate: string(certificate),

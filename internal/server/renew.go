@@ -49,6 +49,9 @@ func (s *Server) Renew(ctx context.Context, id string, role pki.Role, r *api.Ren
 			return nil, err
 		}
 	}
+	if err := s.recordRenewal(ctx, v, id); err != nil {
+		return nil, err
+	}
 	return &api.JoinResponse{ID: id, ClusterID: leaf.ClusterID, Certificate: string(certificate), Roots: v.Trust().Roots, Servers: s.serverAddresses()}, nil
 }
 

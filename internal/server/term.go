@@ -153,6 +153,9 @@ func (s *Server) beginTerm(ctx context.Context) error {
 			},
 		})
 	})
+	if s.cfg.Member != nil {
+		t.running.Go(func() { s.followRotation(ctx) })
+	}
 	if s.cfg.Transport != nil {
 		t.autopilot = s.newAutopilot()
 		t.running.Go(func() { t.autopilot.Run(ctx) })

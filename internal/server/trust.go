@@ -63,7 +63,11 @@ func (s *Server) authority(v *state.Snapshot) (*pki.Authority, error) {
 	if err != nil {
 		return nil, api.Errorf(api.CodeInternal, "the key of the certificate authority cannot be decrypted: %v", err)
 	}
-	return pki.ParseAuthority([]byte(trust.Roots), keyPEM)
+	ca, err := pki.ParseAuthority([]byte(trust.Roots), keyPEM)
+	if err != nil {
+		return nil, err
+	}
+	return ca.WithCrossSigned([]byte(trust.CrossSigned))
 }
 
 // JoinTokens returns the tokens with which machines join.

@@ -40,6 +40,7 @@ type dump struct {
 	Autopilot   *api.AutopilotConfig
 	Revocations []*api.Revocation
 	Trust       *Trust
+	Renewals    []*Renewal
 	Stacks      []*api.Stack
 	StackJobs   []*api.StackJob
 	Units       []*api.Unit
@@ -117,7 +118,7 @@ func dumpOf(v *Snapshot) *dump {
 	d.Orphans = v.OrphanCount()
 	d.Uninstalled = slices.Collect(v.UninstalledJobs("*"))
 	d.Namespaces = slices.Collect(v.NamespacesPrefix(""))
-	d.Autopilot = v.Autopilot()
+	d.Autopilot, d.Renewals = v.Autopilot(), slices.Collect(v.Renewals())
 	d.Servers, d.Revocations, d.Trust = slices.Collect(v.Servers()), slices.Collect(v.Revocations()), v.Trust()
 	d.Stacks, d.StackJobs = slices.Collect(v.Stacks("*")), slices.Collect(stackJobs.all(&v.content, ""))
 	d.Units, d.Shifts = slices.Collect(v.Units()), slices.Collect(v.Shifts())

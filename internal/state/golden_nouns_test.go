@@ -21,9 +21,11 @@ func objectCommands() map[string]Command {
 		"PutAutopilot": PutAutopilot(&api.AutopilotConfig{
 			LastContactThreshold: 300 * time.Millisecond, MaxTrailingLogs: 500, MinQuorum: 3, ServerStabilizationTime: time.Minute,
 		}, ptr(uint64(4))),
-		"PutServer":    PutServer(goldenServer(), ptr(uint64(0))),
-		"PutTrust":     PutTrust(goldenTrust(), ptr(uint64(9))),
-		"RevokeMember": &RevokeMember{ID: "0b9c", Member: "db-3", Reason: "removed by an operator", Time: 1_790_000_000_000_000_000},
+		"PutRenewal":    PutRenewal(goldenRenewal()),
+		"DeleteRenewal": DeleteRenewal("5f3e"),
+		"PutServer":     PutServer(goldenServer(), ptr(uint64(0))),
+		"PutTrust":      PutTrust(goldenTrust(), ptr(uint64(9))),
+		"RevokeMember":  &RevokeMember{ID: "0b9c", Member: "db-3", Reason: "removed by an operator", Time: 1_790_000_000_000_000_000},
 	}
 }
 
@@ -70,6 +72,20 @@ func membersStore(t testing.TB) *Store {
 	} {
 		must(t, s.Apply(uint64(5+i), []Command{c}))
 	}
+	return s
+}
+
+func goldenRenewal() *Renewal {
+	return &Renewal{ID: "5f3e", Root: "18idunfozx", Time: 1_790_000_000_000_000_000}
+}
+
+// rotationStore holds what the format learned to hold with rotations of the root.
+func rotationStore(t testing.TB) *Store {
+	s := New()
+	trust := goldenTrust()
+	trust.CrossSigned, trust.Rotated = "-----BEGIN CERTIFICATE-----", 1_790_000_000_000_000_000
+	must(t, s.Apply(5, []Command{PutTrust(trust, ptr(uint64(0)))}))
+	must(t, s.Apply(6, []Command{PutRenewal(goldenRenewal())}))
 	return s
 }
 

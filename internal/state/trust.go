@@ -10,6 +10,10 @@ type Trust struct {
 	ClusterID string // in all certificates
 	Roots     string // certificates of the authority in PEM, newest first
 	CAKey     []byte // key of the newest root, encrypted
+	// CrossSigned is the newest root, signed by the one before it, in PEM, and Rotated the time
+	// in Unix nanoseconds at which it became the newest; empty unless a rotation is under way.
+	CrossSigned string `json:",omitempty"`
+	Rotated     int64  `json:",omitempty"`
 	// Tokens holds the join tokens by kind, encrypted; Operators the SHA-256 of the valid
 	// operator's tokens.
 	Tokens    map[string][]byte
