@@ -115,7 +115,7 @@ func (c *RestoreState) apply(t *txn) error {
 		return api.Errorf(api.CodeInvalid, "a timeline needs an ID")
 	}
 	entry, snapshot := t.index-t.ahead, l.content.index
-	own := []func(*txn){keep(trusts, t), keep(servers, t), keep(revocations, t)}
+	own := []func(*txn){keep(trusts, t), keep(servers, t), keep(revocations, t), keep(renewals, t)}
 	// Indexes never decrease, and exceed all indexes in the snapshot.
 	t.index = max(t.index, snapshot+1)
 	*t.content = *l.content

@@ -226,3 +226,24 @@ func TestCommandsOfTheSameEntryAsARestore(t *testing.T) {
 		t.Errorf("before: %v, after: %v", v.Job("default", "before"), v.Job("default", "after"))
 	}
 }
+
+func TestARestoreKeepsTheRotationOfTheRoot(t *testing.T) {
+	theirs, s := longLog(t), shortLog(t)
+	for _, errs := range [][]error{
+		entries(t, theirs, PutRenewal(&Renewal{ID: "s-theirs", Root: "theirs"})),
+		entries(t, s, PutRenewal(&Renewal{ID: "s-ours", Root: "ours"})),
+	} {
+		if errs[0] != nil {
+			t.Fatal(errs[0])
+		}
+	}
+	stages, restore := staged(t, theirs.Snapshot(), 3)
+	for _, err := range append(entries(t, s, stages...), entries(t, s, restore)...) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if v := s.Snapshot(); v.Renewal("s-ours") == nil || v.Renewal("s-theirs") != nil {
+		t.Error("it does not have the renewals of its own cluster alone")
+	}
+}
