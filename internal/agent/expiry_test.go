@@ -8,6 +8,8 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,12 +20,14 @@ import (
 func TestExpiryIsLoggedAtStartAndDaily(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		var out bytes.Buffer
-		text := "certificate expires in 3 days"
+		var out lockedBuffer
+		const text = "certificate expires in 3 days"
+		var warning atomic.Value
+		warning.Store(text)
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			warnOfExpiry(ctx, slog.New(slog.NewTextHandler(&out, nil)), func() string { return text })
+			warnOfExpiry(ctx, slog.New(slog.NewTextHandler(&out, nil)), func() string { return warning.Load().(string) })
 		}()
 		logged := func() int { synctest.Wait(); return strings.Count(out.String(), "expires in 3 days") }
 		for _, step := range []struct {
@@ -35,9 +39,27 @@ func TestExpiryIsLoggedAtStartAndDaily(t *testing.T) {
 			if n := logged(); n != step.want {
 				t.Errorf("%v later: %d messages, want %d", step.after, n, step.want)
 			}
-			text = step.text
+			warning.Store(step.text)
 		}
 		cancel()
 		<-ended
 	})
+}
+
+// A lockedBuffer is written while it is read.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
 }
