@@ -80,7 +80,7 @@ func (c *call) passOn() (done bool, err error) {
 
 // needsConfirmation reports whether the answer depends on the leadership of this server.
 func (c *call) needsConfirmation() bool {
-	return c.Server != nil && c.route.Method == http.MethodGet && !c.route.Local && !c.route.AnyServer && !c.isStaleRead()
+	return c.Server != nil && c.Leader != nil && c.route.Method == http.MethodGet && !c.route.Local && !c.route.AnyServer && !c.isStaleRead()
 }
 
 // forward forwards a request to a server. It reports false if this server must answer the
