@@ -44,7 +44,7 @@ func TestADeposedLeaderForwardsReads(t *testing.T) {
 	f := newFleet(t)
 	var known atomic.Pointer[machine]
 	var deposed atomic.Bool
-	next := f.server("s2", always, nil, nil)
+	next := f.server("s2", always, func() (string, bool) { return "", false }, nil)
 	known.Store(next)
 	s := f.server("s1", func() bool { return !deposed.Load() }, at(&known), nil)
 	s.confirm = func(context.Context) error {
