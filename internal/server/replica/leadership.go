@@ -105,7 +105,7 @@ func (r *Replica) ReadIndex(ctx context.Context) (uint64, error) {
 }
 
 // ConfirmLeadership is ReadIndex without the index, and without the exchange of messages if no
-// other server votes: then nobody has newer writes, even while a full disk prevents this server
+// other server votes: then no other server has newer writes, even while a full disk prevents this server
 // from leading.
 func (r *Replica) ConfirmLeadership(ctx context.Context) error {
 	if self, ok := r.peer(r.ServerID()); ok && self.Voter && !r.hasOthers() {
