@@ -75,12 +75,17 @@ SEED   ?= 0
 JEPSEN_FLAGS ?=
 jepsen:
 	@./tools/need.sh ip iproute2
-	$(GO) test ./internal/jepsen -run '^TestFaults$$' -count=1 -timeout 0 -v -duration $(JEPSEN) -seed $(SEED) -ledger $(CURDIR)/docs/reliability-ledger.jsonl $(JEPSEN_FLAGS)
+	$(GO) test ./internal/jepsen -run '^TestFaults$$' -count=1 -timeout 0 -v -failpoints -duration $(JEPSEN) -seed $(SEED) -ledger $(CURDIR)/docs/reliability-ledger.jsonl $(JEPSEN_FLAGS)
 
-## jepsen-planted: check that the harness finds a planted defect: servers answer reads from their own data
+## jepsen-planted: check that the harness finds planted defects, each in a binary of its own
+PLANTED := $(GO) test ./internal/jepsen -run '^TestFaults$$' -count=1 -timeout 0 -v -servers 3 -seed 3
 jepsen-planted:
 	@./tools/need.sh ip iproute2
-	$(GO) test ./internal/jepsen -run '^TestFaults$$' -count=1 -timeout 0 -v -duration 5m -seed $(SEED) -planted $(JEPSEN_FLAGS)
+	$(PLANTED) -planted planted -rounds 10
+	$(PLANTED) -planted planted_forward -rounds 5
+	$(PLANTED) -planted planted_confirm -failpoints -faults hang-disk-leader -rounds 5
+	$(PLANTED) -planted planted_sync -failpoints -faults power-loss-all -rounds 5
+	$(GO) test -tags planted_recheck ./internal/server -run '^TestOldSnapshotPlacesNothingThatIsGone$$' -count=1 2>&1 | tee /dev/stderr | grep -q -e '--- FAIL: TestOldSnapshot'
 
 ## bench: measure what docs/benchmarks.md reports, and print it as a table
 bench: build

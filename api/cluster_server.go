@@ -31,6 +31,8 @@ type ServerStatus struct {
 	LastTerm    uint64
 	LastIndex   uint64
 	Trailing    uint64 // entries that its log lacks
+	Evaluations uint64 // that its workers have computed since it started
 	Joined      int64  `json:",omitempty"` // Unix time in nanoseconds
 	Expires     int64  `json:",omitempty"` // when its certificate ends: Unix time in nanoseconds
+	Issued      int64  `json:",omitempty"` // when its certificate begins: Unix time in nanoseconds
 }

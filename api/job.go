@@ -234,6 +234,32 @@ type GroupSummary struct {
 	Failing  int `json:",omitempty"` // of those above: with a failing check
 }
 
+// Add adds the numbers of another summary.
+func (s *GroupSummary) Add(other *GroupSummary) {
+	s.Queued += other.Queued
+	s.Complete += other.Complete
+	s.Failed += other.Failed
+	s.Running += other.Running
+	s.Starting += other.Starting
+	s.Lost += other.Lost
+	s.Unknown += other.Unknown
+	s.Crashing += other.Crashing
+	s.Failing += other.Failing
+}
+
+// Subtract subtracts the numbers of another summary.
+func (s *GroupSummary) Subtract(other *GroupSummary) {
+	s.Queued -= other.Queued
+	s.Complete -= other.Complete
+	s.Failed -= other.Failed
+	s.Running -= other.Running
+	s.Starting -= other.Starting
+	s.Lost -= other.Lost
+	s.Unknown -= other.Unknown
+	s.Crashing -= other.Crashing
+	s.Failing -= other.Failing
+}
+
 // JobLaunches holds the last due times of a periodic job.
 type JobLaunches struct {
 	LastDue     time.Time // latest due time that was launched or skipped; zero: none yet

@@ -7,6 +7,9 @@ package api
 type ClusterCA struct {
 	ClusterID string
 	Roots     string // certificates of the authority in PEM, newest first
+	// Spread is the time in nanoseconds over which members spread requests that all of them
+	// send. It grows with the number of nodes.
+	Spread int64 `json:",omitempty"`
 }
 
 // A JoinRequest asks to make a machine a member of the cluster.
@@ -22,7 +25,10 @@ type JoinRequest struct {
 	Region     string
 	Datacenter string
 	SealKey    []byte `json:",omitempty"` // a server's public key for secrets
-	Time       int64  // of the machine's clock: Unix time in nanoseconds
+	// Level is the highest feature level that a server can apply. It is sent in the header
+	// LevelHeader: servers of earlier versions reject unknown keys.
+	Level int   `json:"-"`
+	Time  int64 // of the machine's clock: Unix time in nanoseconds
 }
 
 // A JoinResponse makes a machine a member.
@@ -36,7 +42,10 @@ type JoinResponse struct {
 
 // A RenewRequest asks for a new certificate of the member that sends it.
 type RenewRequest struct {
-	CSR string // certificate request in PEM
+	CSR string `json:",omitempty"` // certificate request in PEM
+	// Using is the digest of the root that signed the certificate with which the member sends
+	// the request. Such a request has no CSR, and reports that the renewal is complete.
+	Using string `json:",omitempty"`
 }
 
 // An AnnounceRequest tells the cluster what changed of a server while it was stopped.
@@ -45,7 +54,15 @@ type AnnounceRequest struct {
 	Address    string // host:port at which the other members reach the server
 	Version    string
 	Datacenter string
+	Level      int `json:"-"` // as in JoinRequest
+	// Issued and Expires are the validity of a certificate that another authority signed: Unix
+	// times in nanoseconds.
+	Issued  int64 `json:",omitempty"`
+	Expires int64 `json:",omitempty"`
 }
+
+// LevelHeader is the header with the feature level of a server that joins or announces itself.
+const LevelHeader = "X-Reeve-Level"
 
 // JoinTokens are the secrets with which machines join a cluster.
 type JoinTokens struct {

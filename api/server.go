@@ -13,6 +13,8 @@ type Server struct {
 	Datacenter string
 	Joined     int64 // Unix time in nanoseconds
 	Expires    int64 `json:",omitempty"` // when its certificate ends: Unix time in nanoseconds
+	Issued     int64 `json:",omitempty"` // when its certificate begins: Unix time in nanoseconds
+	Level      int   `json:",omitempty"` // highest feature level that it can apply; 0: it announced none
 	// SealKey is the server's public key for secrets, and SealedKey the cluster's key, which only
 	// this server can open. Only servers read them.
 	SealKey   []byte `json:",omitempty"`
@@ -38,4 +40,9 @@ type Revocation struct {
 
 	CreateIndex uint64
 	ModifyIndex uint64
+}
+
+// ReadIndex is the leader's answer to a server that is to answer a read.
+type ReadIndex struct {
+	Index uint64 // in the log, up to which the server must have applied it
 }

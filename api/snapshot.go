@@ -32,3 +32,27 @@ type RestoreResponse struct {
 	Foreign  bool     // reports whether the snapshot belongs to another cluster
 	Kept     []string // nouns of the cluster that the restore did not replace
 }
+
+// A SnapshotSchedule describes the scheduled snapshots of one server.
+type SnapshotSchedule struct {
+	Server     string // id
+	Name       string // of the server
+	Enabled    bool
+	Directory  string        `json:",omitempty"`
+	Interval   time.Duration `json:",omitempty"`
+	Retain     int           `json:",omitempty"` // number of files kept
+	LeaderOnly bool          `json:",omitempty"` // only the leader saves snapshots
+
+	Last *SavedSnapshot `json:",omitempty"` // the newest one
+	// Failure says why the last attempt failed, since FailedSince; "": it did not.
+	Failure     string    `json:",omitempty"`
+	FailedSince time.Time `json:",omitzero"`
+}
+
+// A SavedSnapshot is a file that a schedule saved.
+type SavedSnapshot struct {
+	File  string    // name in the directory of the schedule
+	Time  time.Time // when it was saved
+	Index uint64    // of the state
+	Bytes int64     // size of the file
+}

@@ -6,6 +6,8 @@ package client
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"strconv"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -24,7 +26,8 @@ func (cl Cluster) CA(ctx context.Context) (*api.ClusterCA, error) {
 
 // Join makes a machine a member.
 func (cl Cluster) Join(ctx context.Context, r *api.JoinRequest) (*api.JoinResponse, error) {
-	return send[*api.JoinResponse](ctx, cl.c, http.MethodPut, "/v1/cluster/join", nil, r)
+	answer := new(api.JoinResponse)
+	return answer, cl.sendLevel(ctx, "/v1/cluster/join", r, r.Level, answer)
 }
 
 // Renew returns a new certificate of the member that sends the request.
@@ -34,8 +37,23 @@ func (cl Cluster) Renew(ctx context.Context, r *api.RenewRequest) (*api.JoinResp
 
 // Announce tells the cluster the address and version of the server that sends the request.
 func (cl Cluster) Announce(ctx context.Context, r *api.AnnounceRequest) error {
-	_, err := send[map[string]any](ctx, cl.c, http.MethodPut, "/v1/cluster/announce", nil, r)
-	return err
+	return cl.sendLevel(ctx, "/v1/cluster/announce", r, r.Level, new(map[string]any))
+}
+
+// sendLevel sends a request with the feature level of this server, and reads its answer.
+func (cl Cluster) sendLevel(ctx context.Context, path string, in any, level int, answer any) error {
+	var header http.Header
+	if level > 0 {
+		header = http.Header{api.LevelHeader: {strconv.Itoa(level)}}
+	}
+	v := url.Values{}
+	cl.c.addDefaults(v)
+	resp, err := cl.c.do(ctx, http.MethodPut, path, v, in, header)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return cl.c.decode(ctx, resp, answer)
 }
 
 // JoinTokens returns the tokens with which machines join.

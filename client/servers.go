@@ -23,6 +23,12 @@ func (s Servers) List(ctx context.Context) ([]*api.ServerStatus, error) {
 	return list, err
 }
 
+// Attention lists the conditions of the cluster that wait for a person, the most urgent first.
+func (s Servers) Attention(ctx context.Context) ([]*api.Attention, error) {
+	list, _, err := get[[]*api.Attention](ctx, s.c, "/v1/operator/attention", nil)
+	return list, err
+}
+
 // Leave removes a server from the replicated log. The server is named by its id, name or
 // address, here and below.
 func (s Servers) Leave(ctx context.Context, server string) error {

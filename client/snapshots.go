@@ -40,6 +40,12 @@ func (o Operator) RestoreSnapshot(ctx context.Context, file io.Reader) (*api.Res
 	return answer, o.c.decode(ctx, resp, answer)
 }
 
+// SnapshotSchedules lists the servers' schedules of snapshots.
+func (o Operator) SnapshotSchedules(ctx context.Context) ([]*api.SnapshotSchedule, error) {
+	list, _, err := get[[]*api.SnapshotSchedule](ctx, o.c, "/v1/operator/snapshot/schedule", nil)
+	return list, err
+}
+
 // A digestReader compares a body with its checksum at its end.
 type digestReader struct {
 	io.ReadCloser

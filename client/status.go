@@ -59,6 +59,18 @@ func (s Status) Health(ctx context.Context) (*api.AgentHealth, error) {
 	return out, err
 }
 
+// SetServers replaces the servers that the answering agent of a node knows.
+func (s Status) SetServers(ctx context.Context, addresses []string) error {
+	_, err := send[any](ctx, s.c, http.MethodPut, "/v1/agent/servers", url.Values{"address": addresses}, nil)
+	return err
+}
+
+// Metrics returns the measurements of the answering agent.
+func (s Status) Metrics(ctx context.Context) (*api.MetricsSummary, error) {
+	out, _, err := get[*api.MetricsSummary](ctx, s.c, "/v1/metrics", nil)
+	return out, err
+}
+
 // Regions returns the names of the regions.
 func (s Status) Regions(ctx context.Context) ([]string, error) {
 	out, _, err := get[[]string](ctx, s.c, "/v1/regions", nil)

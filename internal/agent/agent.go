@@ -24,14 +24,19 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/raft"
+
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/dialect/nelson"
 	"github.com/reeve-run/reeve/internal/dialect/sdk"
 	"github.com/reeve-run/reeve/internal/dns"
 	"github.com/reeve-run/reeve/internal/door"
+	"github.com/reeve-run/reeve/internal/founding"
 	"github.com/reeve-run/reeve/internal/httpapi"
 	"github.com/reeve-run/reeve/internal/node"
 	"github.com/reeve-run/reeve/internal/node/supervise"
+	"github.com/reeve-run/reeve/internal/nodelink"
+	"github.com/reeve-run/reeve/internal/nodeproto"
 	"github.com/reeve-run/reeve/internal/port"
 	"github.com/reeve-run/reeve/internal/router"
 	"github.com/reeve-run/reeve/internal/server"
@@ -41,23 +46,36 @@ import (
 
 // An Agent is one running process of Reeve.
 type Agent struct {
-	config  Config
-	log     *slog.Logger
-	lock    *os.File
-	port    *port.Port
-	trust   *trust.Store // nil: the agent runs alone, without certificates
-	handler *httpapi.Handler
-	http    *http.Server
-	server  *server.Server
-	node    *node.Node
-	router  *router.Router
-	dns     *dns.Server
-	client  *client.Client
+	config Config
+	log    *slog.Logger
+	tail   logTail // end of the log
+	lock   *os.File
+	port   *port.Port
+	trust  trust.Identity // nil: the agent runs alone, without certificates
+	// store is the identity that the cluster's authority signed, and external the one from files:
+	// one of them is trust.
+	store    *trust.Store
+	external *trust.External
+	// agreement decides with the servers of bootstrap_expect who founds the cluster, and founders
+	// are the first voters if it is this server.
+	agreement *founding.Agreement
+	founders  []raft.Server
+	announced atomic.Int64 // end of the certificate that the leader knows: Unix time in nanoseconds
+	handler   *httpapi.Handler
+	http      *http.Server
+	server    *server.Server
+	node      *node.Node
+	router    *router.Router
+	dns       *dns.Server
+	client    *client.Client
+	links     *nodelink.Server // connections of nodes; nil without a server or certificates
+	members   *http.Transport  // of requests to other members; nil without certificates
 
 	advertise string // host:port at which other members reach this agent; "" without certificates
 
 	supervisor *supervise.Client
 	door       *door.Door
+	endPace    func()     // ends the pace of garbage collection; nil if it has its default
 	broken     chan error // errors that must end the process, such as a failed disk of the log
 }
 
@@ -68,12 +86,13 @@ func New(ctx context.Context, config Config) (*Agent, error) {
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	a := &Agent{config: config, log: config.logger(), broken: make(chan error, 1)}
+	a := &Agent{config: config, broken: make(chan error, 1)}
+	a.log = withTail(config.logger(), &a.tail)
 	if config.Logger == nil {
 		logLibraries(a.log.Handler())
 	}
 	if config.Server.Enabled && os.Getenv("GOGC") == "" {
-		gcpace.Bound()
+		a.endPace = gcpace.Bound()
 	}
 	if err := a.open(ctx); err != nil {
 		if a.server != nil {
@@ -98,9 +117,15 @@ func (a *Agent) open(ctx context.Context) (err error) {
 	if err = a.enter(ctx); err != nil {
 		return err
 	}
+	if a.trust != nil {
+		a.members = a.memberTransport()
+	}
 	if a.config.Server.Enabled {
 		if err = a.openServer(); err != nil {
 			return err
+		}
+		if a.trust != nil {
+			a.links = a.newLinks()
 		}
 	}
 	if err = a.openDoor(); err != nil {
@@ -139,17 +164,22 @@ func (a *Agent) openServer() error {
 	s := a.config.Server
 	config := server.Config{
 		DataDir: filepath.Join(a.config.DataDir, "server"), Name: a.config.Name, Region: a.config.Region, Version: a.config.Version,
-		Addr: cmp.Or(a.advertise, a.Addr()), Member: member, Logger: a.log, Workers: s.Workers,
+		Addr: cmp.Or(a.advertise, a.Addr()), Member: member, Logger: a.log, Workers: s.Workers, JobTypes: s.JobTypes, ElectionTimeout: s.ElectionTimeout,
 		HeartbeatTTL: s.HeartbeatTTL, HeartbeatGrace: s.HeartbeatGrace, MassLoss: s.MassLoss, GC: s.thresholds(),
-		SweepInterval: s.StackSweepInterval, Zone: a.config.DNS.Zone, LoopbackStacks: a.config.Dev, Broken: func(err error) { a.broken <- err },
+		SweepInterval: s.StackSweepInterval, Zone: a.config.DNS.Zone, LoopbackStacks: a.config.Dev, Backup: a.config.snapshots(), Broken: func(err error) { a.broken <- err },
 	}
 	var known atomic.Pointer[server.Server]
 	if member != nil {
-		config.ServerID, config.Bootstrap = member.ID, member.Founding != nil
+		config.ServerID, config.Bootstrap = member.ID, member.Founding != nil || a.external != nil && a.config.Bootstrap
+		config.Servers = a.founders
 		config.Transport = a.raftTransport(&known)
+		config.CallLeader = a.leaderCalls(&known)
 	}
 	a.server, err = server.New(config)
 	known.Store(a.server)
+	if err == nil && a.agreement != nil && !a.server.Replica().IsEmpty() {
+		a.agreement.Joined()
+	}
 	return err
 }
 
@@ -181,6 +211,9 @@ func (a *Agent) Run(ctx context.Context) error {
 			failed <- fmt.Errorf("serve http: %w", err)
 		}
 	})
+	if a.links != nil {
+		wg.Go(func() { a.links.Run(run, a.port.Stream(nodeproto.Protocol)) })
+	}
 	if a.node != nil {
 		wg.Go(func() {
 			if err := a.node.Run(run); err != nil && run.Err() == nil {
@@ -192,7 +225,17 @@ func (a *Agent) Run(ctx context.Context) error {
 		wg.Go(func() { a.router.Run(run) })
 	}
 	if a.trust != nil {
-		wg.Go(func() { a.trust.Renew(run, a.renew) })
+		if a.store != nil {
+			a.store.Renewed = a.confirmRenewal
+		} else {
+			wg.Go(func() { a.reloadOnHangup(run) })
+		}
+		wg.Go(func() {
+			if a.store != nil && len(a.trust.Roots().Digests()) > 1 {
+				a.confirmRenewal(run) // it joined during a rotation, or stopped before it confirmed
+			}
+			a.trust.Renew(run, a.renew)
+		})
 		wg.Go(func() { a.followServers(run) })
 		wg.Go(func() { warnOfExpiry(run, a.log, a.certificateWarning) })
 	}
@@ -241,6 +284,9 @@ func (a *Agent) handOver() {
 
 // release releases the resources of New. It is called once, at the end.
 func (a *Agent) release() {
+	if a.endPace != nil {
+		a.endPace()
+	}
 	if a.handler != nil {
 		a.handler.Close()
 	}
@@ -267,15 +313,19 @@ func (a *Agent) release() {
 // newHandler returns the HTTP API of this process.
 func (a *Agent) newHandler() *httpapi.Handler {
 	config := httpapi.Config{
-		Metrics: a.newMetrics(),
-		Server:  a.server, Servers: a.servers, Logger: a.log,
+		Metrics: a.newMetrics(), Log: a.tail.bytes,
+		Server: a.server, Servers: a.servers, Logger: a.log,
 		Region: a.config.Region, Datacenter: a.config.Datacenter, Name: a.config.Name, Version: a.config.Version,
 		Door: a.door, ServerToken: cmp.Or(os.Getenv("REEVE_TOKEN"), os.Getenv("NOMAD_TOKEN")),
 	}
 	if a.trust != nil {
-		transport := a.memberTransport()
-		config.Transport = func() *http.Transport { return transport }
+		config.Transport = func() *http.Transport { return a.members }
 		config.Warning = a.certificateWarning
+		if a.server == nil {
+			config.SetServers = func(ctx context.Context, addresses []string) error {
+				return setServers(ctx, a.trust, addresses)
+			}
+		}
 		config.Self = func() string { m, _ := a.trust.Member(); return m.ID }
 		if a.server != nil {
 			config.Leader = func() (string, bool) { leader := a.server.Leader(); return leader, leader != "" }

@@ -23,7 +23,9 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/door"
+	"github.com/reeve-run/reeve/internal/server/backup"
 	"github.com/reeve-run/reeve/internal/server/control"
+	"github.com/reeve-run/reeve/internal/trust"
 )
 
 // DefaultHTTPAddr is the default address of an agent's HTTP API.
@@ -51,6 +53,12 @@ type Config struct {
 	Advertise     string
 	// Founded is called when the cluster that this machine founded is ready for members.
 	Founded func(Founded)
+
+	// TLS names certificates of another authority than the cluster's own.
+	TLS trust.Files
+	// BootstrapExpect is the number of servers that found a cluster together. It needs TLS.
+	BootstrapExpect int
+	RetryInterval   time.Duration // between two looks for them; default: 1 s
 
 	Server   Server
 	Client   Client
@@ -110,7 +118,9 @@ func (c *Config) speaksSDK() bool {
 // Server configures the part that stores the state and schedules.
 type Server struct {
 	Enabled               bool
-	Workers               int           // number of concurrent workers; default: 16 per processor
+	Workers               int           // number of concurrent workers; default: 16 per processor; negative: none
+	JobTypes              []string      // types of jobs whose evaluations they process; none: all
+	ElectionTimeout       time.Duration // silence of the leader after which the others elect another one; default: 250 ms
 	HeartbeatTTL          time.Duration // time within which a node must send a heartbeat
 	HeartbeatGrace        time.Duration // additional time before the node counts as lost
 	MassLoss              control.MassLoss
@@ -122,6 +132,8 @@ type Server struct {
 	NodeGCThreshold       time.Duration
 	RestartGCThreshold    time.Duration
 	StackSweepInterval    time.Duration // between two sweeps of stacks; default: control.SweepInterval
+	SavesSnapshots        bool          // on a schedule
+	Snapshots             backup.Config // the schedule
 }
 
 // thresholds returns the garbage collector's thresholds, with defaults for unset ones.
@@ -179,6 +191,7 @@ type fileConfig struct {
 	Dialects      *fileDialects `hcl:"dialects,block"`
 	DNS           *fileDNS      `hcl:"dns,block"`
 	HTTP          *fileHTTP     `hcl:"http,block"`
+	TLS           *fileTLS      `hcl:"tls,block"`
 }
 
 type fileHTTP struct {
@@ -195,22 +208,26 @@ type filePorts struct {
 }
 
 type fileServer struct {
-	Enabled               bool          `hcl:"enabled,optional"`
-	Workers               int           `hcl:"num_schedulers,optional"`
-	HeartbeatTTL          string        `hcl:"min_heartbeat_ttl,optional"`
-	HeartbeatGrace        string        `hcl:"heartbeat_grace,optional"`
-	EvaluationGCThreshold string        `hcl:"eval_gc_threshold,optional"`
-	BatchEvalGCThreshold  string        `hcl:"batch_eval_gc_threshold,optional"`
-	GCInterval            string        `hcl:"job_gc_interval,optional"`
-	JobGCThreshold        string        `hcl:"job_gc_threshold,optional"`
-	DeploymentGCThreshold string        `hcl:"deployment_gc_threshold,optional"`
-	NodeGCThreshold       string        `hcl:"node_gc_threshold,optional"`
-	RestartGCThreshold    string        `hcl:"restart_gc_threshold,optional"`
-	StackSweepInterval    string        `hcl:"stack_sweep_interval,optional"`
-	Bootstrap             bool          `hcl:"bootstrap,optional"`
-	BootstrapExpect       int           `hcl:"bootstrap_expect,optional"`
-	MassLoss              *fileMassLoss `hcl:"mass_loss,block"`
-	Join                  *fileJoin     `hcl:"server_join,block"`
+	Enabled               bool           `hcl:"enabled,optional"`
+	Workers               *int           `hcl:"num_schedulers,optional"`
+	JobTypes              []string       `hcl:"enabled_schedulers,optional"`
+	HeartbeatTTL          string         `hcl:"min_heartbeat_ttl,optional"`
+	HeartbeatGrace        string         `hcl:"heartbeat_grace,optional"`
+	ElectionTimeout       string         `hcl:"election_timeout,optional"`
+	RaftMultiplier        int            `hcl:"raft_multiplier,optional"`
+	EvaluationGCThreshold string         `hcl:"eval_gc_threshold,optional"`
+	BatchEvalGCThreshold  string         `hcl:"batch_eval_gc_threshold,optional"`
+	GCInterval            string         `hcl:"job_gc_interval,optional"`
+	JobGCThreshold        string         `hcl:"job_gc_threshold,optional"`
+	DeploymentGCThreshold string         `hcl:"deployment_gc_threshold,optional"`
+	NodeGCThreshold       string         `hcl:"node_gc_threshold,optional"`
+	RestartGCThreshold    string         `hcl:"restart_gc_threshold,optional"`
+	StackSweepInterval    string         `hcl:"stack_sweep_interval,optional"`
+	Bootstrap             bool           `hcl:"bootstrap,optional"`
+	BootstrapExpect       int            `hcl:"bootstrap_expect,optional"`
+	MassLoss              *fileMassLoss  `hcl:"mass_loss,block"`
+	Join                  *fileJoin      `hcl:"server_join,block"`
+	Snapshots             *fileSnapshots `hcl:"snapshots,block"`
 }
 
 type fileMassLoss struct {
@@ -307,7 +324,12 @@ func (c *Config) mergeFile(path string) error {
 	}
 	if s := f.Server; s != nil {
 		c.Server.Enabled = c.Server.Enabled || s.Enabled
-		override(&c.Server.Workers, s.Workers)
+		if err := c.Server.setWorkers(path, s); err != nil {
+			return err
+		}
+		if err := c.Server.setElections(path, s); err != nil {
+			return err
+		}
 		for _, d := range []struct {
 			name, text string
 			into       *time.Duration
@@ -333,6 +355,9 @@ func (c *Config) mergeFile(path string) error {
 			*d.into = v
 		}
 		if err := c.Server.mergeMassLoss(path, s.MassLoss); err != nil {
+			return err
+		}
+		if err := c.Server.mergeSnapshots(path, s.Snapshots); err != nil {
 			return err
 		}
 	}
@@ -420,6 +445,9 @@ func (c *Config) Validate() error {
 	var problems []string
 	if !c.Server.Enabled && !c.Client.Enabled {
 		problems = append(problems, "the agent is neither a server nor a client: set enabled = true in server { } or client { }, or use -dev")
+	}
+	if c.Server.Enabled && c.Server.Workers < 0 && !c.inCluster() {
+		problems = append(problems, "server.num_schedulers is 0 (or enabled_schedulers names no type of job), and this server is the only one, so nothing would be placed: remove the line, or form a cluster")
 	}
 	if c.Client.Enabled && !c.Server.Enabled && len(c.Client.Servers) == 0 && !c.inCluster() {
 		problems = append(problems, "the client knows no server: join a cluster with -join HOST, or with server_join { retry_join = [\"10.0.0.1\"] }")

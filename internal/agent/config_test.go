@@ -184,3 +184,57 @@ func TestDialectsAreOnWithDevOnly(t *testing.T) {
 		}
 	}
 }
+
+func TestCertificatesFromFilesAreConfigured(t *testing.T) {
+	const files = `tls {
+  ca_file = "/ca"
+  cert_file = "/cert"
+  key_file = "/key"
+  rpc = true
+}
+`
+	c, err := LoadConfig([]string{writeConfig(t, "a.hcl", files+`data_dir = "/d"
+server {
+  enabled = true
+  bootstrap_expect = 3
+  server_join {
+    retry_join = ["10.0.0.1", "10.0.0.2"]
+    retry_interval = "15s"
+  }
+}`)})
+	if err == nil {
+		err = c.Validate()
+	}
+	if err != nil || c.TLS.CA != "/ca" || c.TLS.Cert != "/cert" || c.TLS.Key != "/key" || c.BootstrapExpect != 3 || c.RetryInterval != 15*time.Second || c.HTTPAddr != ClusterHTTPAddr {
+		t.Errorf("configuration %+v: %v", c, err)
+	}
+	for _, k := range []struct{ text, say string }{
+		{`server { bootstrap_expect = 3 }`, "such servers cannot trust each other: start one server with -bootstrap"},
+		{`server { bootstrap_expect = -1 }`, "must be the number of servers"},
+		{files + `server { bootstrap_expect = 3 }`, "name the servers in server_join"},
+		{files, "has no servers to join"},
+		{files + `server {
+bootstrap = true
+bootstrap_expect = 3
+}`, "use one of them"},
+		{files + `join_token_file = "/token"
+server {
+server_join { retry_join = ["a"] }
+}`, "not with both"},
+		{`tls { rpc = false }`, "always use TLS"},
+		{`tls { verify_https_client = true }`, "users are identified by tokens"},
+		{`tls { tls_min_version = "tls10" }`, "Reeve uses TLS 1.3"},
+		{`server { 
+server_join { retry_interval = "soon" }
+}`, `retry_interval = "soon"`},
+	} {
+		c, err := LoadConfig([]string{writeConfig(t, "a.hcl", k.text)})
+		if err == nil {
+			c.DataDir, c.Server.Enabled = t.TempDir(), true
+			err = c.Validate()
+		}
+		if err == nil || !strings.Contains(err.Error(), k.say) {
+			t.Errorf("%s: %v; want %q", k.text, err, k.say)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/pki"
+	"github.com/reeve-run/reeve/internal/secretfile"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/trust"
 )
@@ -52,7 +53,7 @@ func (a *Agent) found(advertise string) error {
 	if err != nil {
 		return err
 	}
-	csr, _, err := a.trust.Prepare(member.ID)
+	csr, _, err := a.store.Prepare(member.ID)
 	if err != nil {
 		return err
 	}
@@ -75,13 +76,13 @@ func (a *Agent) found(advertise string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeSecret(a.OperatorTokenPath(), []byte(operator.String()+"\n")); err != nil {
+	if err := secretfile.Write(a.OperatorTokenPath(), []byte(operator.String()+"\n")); err != nil {
 		return err
 	}
-	if err := writeSecret(a.foundingPath(), text); err != nil {
+	if err := secretfile.Write(a.foundingPath(), text); err != nil {
 		return err
 	}
-	return a.trust.Enter(member, certificate, ca.CertPEM())
+	return a.store.Enter(member, certificate, ca.CertPEM())
 }
 
 // founding returns what the server must store first, if this machine founds a cluster and its

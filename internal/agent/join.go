@@ -17,6 +17,8 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/pki"
+	"github.com/reeve-run/reeve/internal/secretfile"
+	"github.com/reeve-run/reeve/internal/state"
 	"github.com/reeve-run/reeve/internal/trust"
 )
 
@@ -32,7 +34,7 @@ func (a *Agent) join(ctx context.Context) error {
 	text := a.config.JoinToken
 	if a.config.JoinTokenFile != "" {
 		var err error
-		if text, err = ReadToken(a.config.JoinTokenFile); err != nil {
+		if text, err = secretfile.ReadToken(a.config.JoinTokenFile, os.Stdin); err != nil {
 			return api.Errorf(api.CodeInvalid, "join: %v; name a file with the token of \"reeve cluster token show\"", err)
 		}
 	}
@@ -110,10 +112,10 @@ func (a *Agent) joinThrough(ctx context.Context, address string, token pki.Token
 		return err
 	}
 	member := trust.Member{ID: api.NewID(), Role: a.config.role()}
-	if prepared := a.trust.PreparedID(); prepared != "" {
+	if prepared := a.store.PreparedID(); prepared != "" {
 		member.ID = prepared
 	}
-	csr, sealKey, err := a.trust.Prepare(member.ID)
+	csr, sealKey, err := a.store.Prepare(member.ID)
 	if err != nil {
 		return err
 	}
@@ -122,7 +124,7 @@ func (a *Agent) joinThrough(ctx context.Context, address string, token pki.Token
 		Region: a.config.Region, Datacenter: a.config.Datacenter, Time: time.Now().UnixNano(),
 	}
 	if member.Role == pki.RoleServer {
-		request.ID, request.SealKey = member.ID, sealKey
+		request.ID, request.SealKey, request.Level = member.ID, sealKey, state.Level
 	}
 	cl, err := clientOver(address, trust.UserConfig(roots, "h2", "http/1.1"))
 	if err != nil {
@@ -134,7 +136,7 @@ func (a *Agent) joinThrough(ctx context.Context, address string, token pki.Token
 		return err
 	}
 	member.ID, member.ClusterID, member.Servers = answer.ID, answer.ClusterID, answer.Servers
-	if err := a.trust.Enter(member, []byte(answer.Certificate), []byte(answer.Roots)); err != nil {
+	if err := a.store.Enter(member, []byte(answer.Certificate), []byte(answer.Roots)); err != nil {
 		return err
 	}
 	a.log.Info("joined the cluster", "cluster", answer.ClusterID, "id", answer.ID, "role", member.Role, "address", advertise, "servers", answer.Servers)

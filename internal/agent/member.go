@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/nodeproto"
 	"github.com/reeve-run/reeve/internal/pki"
 	"github.com/reeve-run/reeve/internal/port"
+	"github.com/reeve-run/reeve/internal/secretfile"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/trust"
 )
@@ -23,13 +25,16 @@ import (
 const identityDir = "identity"
 
 // memberProtocols are the protocols of the port of a member.
-var memberProtocols = []string{"h2", "http/1.1", port.Raft}
+var memberProtocols = []string{"h2", "http/1.1", port.Raft, port.Founding, nodeproto.Protocol}
 
 // openTrust opens the identity of this machine. An agent that is no member of a cluster, and
 // is not to become one, has none: it serves plain HTTP on a loopback address.
 func (a *Agent) openTrust() error {
 	if !a.config.inCluster() {
 		return nil
+	}
+	if a.config.hasFiles() {
+		return a.openExternal()
 	}
 	store, err := trust.Open(filepath.Join(a.config.DataDir, identityDir))
 	if err != nil {
@@ -41,7 +46,7 @@ func (a *Agent) openTrust() error {
 			return err
 		}
 	}
-	a.trust = store
+	a.trust, a.store = store, store
 	return nil
 }
 
@@ -75,6 +80,8 @@ func (a *Agent) enter(ctx context.Context) error {
 	}
 	m, joined := a.trust.Member()
 	switch {
+	case a.external != nil:
+		a.log.Info("this machine is a member by its certificate", "id", m.ID, "role", m.Role, "expires", a.trust.Expires())
 	case joined:
 		a.log.Info("this machine is a member", "cluster", m.ClusterID, "id", m.ID, "role", m.Role)
 	case a.checkDirectory() != nil:
@@ -97,8 +104,10 @@ func (a *Agent) enter(ctx context.Context) error {
 	if m, _ := a.trust.Member(); len(m.Servers) > 0 {
 		toward = m.Servers[0]
 	}
-	a.advertise, err = advertised(a.config.Advertise, a.Addr(), toward)
-	return err
+	if a.advertise, err = advertised(a.config.Advertise, a.Addr(), toward); err != nil || a.external == nil {
+		return err
+	}
+	return a.agree(ctx)
 }
 
 // serverMember returns the part of this agent's server in the cluster; nil if it runs alone.
@@ -111,11 +120,27 @@ func (a *Agent) serverMember() (*server.Member, error) {
 		return nil, err
 	}
 	m, _ := a.trust.Member()
-	return &server.Member{
+	member := &server.Member{
 		ID: m.ID, Name: a.config.Name, ClusterID: m.ClusterID, Address: a.advertise, Version: a.config.Version,
 		Region: a.config.Region, Datacenter: a.config.Datacenter,
 		SealKey: a.trust.SealKey(), Founding: founding, Reach: reach, MemberAt: a.memberAt,
-	}, nil
+	}
+	if a.external != nil {
+		member.External = &server.External{Digest: a.trust.Roots().Digests()[0], Validity: a.validity, Founded: a.foundedByFiles}
+	}
+	return member, nil
+}
+
+// validity returns the validity of the certificate.
+func (a *Agent) validity() (from, to time.Time) { return a.external.Issued(), a.external.Expires() }
+
+// foundedByFiles stores the operator's token of a new cluster without an authority of its own.
+func (a *Agent) foundedByFiles(token string) error {
+	if err := secretfile.Write(a.OperatorTokenPath(), []byte(token+"\n")); err != nil {
+		return err
+	}
+	a.log.Info("the cluster was founded", "operator_token", a.OperatorTokenPath())
+	return nil
 }
 
 // reach connects to another agent, and returns the public key that it proves to have.
@@ -148,32 +173,34 @@ func (a *Agent) memberAt(ctx context.Context, address string) (id string, err er
 	return who.ID, nil
 }
 
-// Intervals of the refresh of the servers' addresses.
+// refreshEvery is the interval between two looks at the servers' addresses and the roots. In a
+// large fleet it is longer: the servers' spread, up to refreshMost.
 const (
-	serversEvery = 30 * time.Second
-	serversAgain = 5 * time.Second
+	refreshEvery = 5 * time.Second
+	refreshMost  = 5 * time.Minute
 )
 
 // followServers remembers the addresses of all servers, so that the agent finds one after the
 // others moved or failed, and notices new roots.
 func (a *Agent) followServers(ctx context.Context) {
 	for {
-		wait := serversEvery
+		var spread time.Duration
 		err := a.rememberServers(ctx)
-		if err == nil {
-			err = a.followRoots(ctx)
+		if a.external != nil {
+			a.announceCertificate(ctx)
+		} else if err == nil {
+			spread, err = a.followRoots(ctx)
 		}
 		if err != nil {
 			if ctx.Err() != nil {
 				return
 			}
 			a.log.Debug("cannot refresh the servers and roots of the cluster", "error", err)
-			wait = serversAgain
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(wait):
+		case <-time.After(min(max(refreshEvery, spread), refreshMost)):
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/state"
 )
 
 // asMember calls the servers as this member, one after the other, until one answers.
@@ -61,22 +62,77 @@ func (a *Agent) renew(ctx context.Context, csr []byte) (certificate, roots []byt
 	return certificate, roots, err
 }
 
-// announce tells the cluster where this server is, and of which version, until a leader has
-// recorded it: both may have changed while the agent was stopped.
+// announcement returns what the cluster records of this server.
+func (a *Agent) announcement() *api.AnnounceRequest {
+	r := &api.AnnounceRequest{Name: a.config.Name, Address: a.advertise, Version: a.config.Version, Datacenter: a.config.Datacenter, Level: state.Level}
+	if a.external != nil {
+		r.Issued, r.Expires = a.external.Issued().UnixNano(), a.external.Expires().UnixNano()
+	}
+	return r
+}
+
+// announceCertificate tells the cluster the validity of a server's new certificate from files.
+func (a *Agent) announceCertificate(ctx context.Context) {
+	last := a.announced.Load()
+	if a.server == nil || last == 0 || last == a.external.Expires().UnixNano() {
+		return
+	}
+	request := a.announcement()
+	if err := a.asMember(ctx, func(ctx context.Context, cl *client.Client) error { return cl.Cluster().Announce(ctx, request) }); err == nil {
+		a.announced.Store(request.Expires)
+	}
+}
+
+// announce tells the cluster where this server is, and of which version, whenever the state
+// does not say so: both may have changed while the agent was stopped, and a leader of an
+// earlier version does not record the feature level.
 func (a *Agent) announce(ctx context.Context) {
-	request := &api.AnnounceRequest{Name: a.config.Name, Address: a.advertise, Version: a.config.Version, Datacenter: a.config.Datacenter}
+	request := a.announcement()
+	for a.announceOnce(ctx, request) && a.awaitForgotten(ctx, a.server.Leader()) {
+	}
+}
+
+// announceOnce tries until a leader has accepted the request. It returns false if ctx ends.
+func (a *Agent) announceOnce(ctx context.Context, request *api.AnnounceRequest) bool {
 	for wait := joinAgain; ; wait = min(2*wait, joinAgainMost) {
 		err := a.asMember(ctx, func(ctx context.Context, cl *client.Client) error { return cl.Cluster().Announce(ctx, request) })
 		if err == nil || ctx.Err() != nil {
-			return
+			a.announced.Store(request.Expires)
+			return err == nil
 		}
 		if wait == joinAgainMost {
 			a.log.Warn("cannot announce this server to the leader", "address", a.advertise, "error", err, "next_attempt", wait)
 		}
 		select {
 		case <-ctx.Done():
-			return
+			return false
 		case <-time.After(wait):
 		}
+	}
+}
+
+const (
+	forgottenCheck = 2 * time.Second
+	forgottenAgain = 30 * time.Second
+)
+
+// awaitForgotten waits until this server has to announce itself again: the state lacks its
+// feature level, and another server leads than the one that was told, or some time passed. It
+// returns false if ctx ends.
+func (a *Agent) awaitForgotten(ctx context.Context, told string) bool {
+	tick := time.NewTicker(forgottenCheck)
+	defer tick.Stop()
+	m, _ := a.trust.Member()
+	for last := time.Now(); ; {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-tick.C:
+		}
+		known := a.server.Store().Snapshot().Server(m.ID)
+		if leader := a.server.Leader(); known == nil || known.Level >= state.Level || leader == "" || leader == told && time.Since(last) < forgottenAgain {
+			continue
+		}
+		return true
 	}
 }

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/node"
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/driver/exec"
@@ -46,7 +44,7 @@ func (a *Agent) newNode() (*node.Node, error) {
 		ReservedCPU: c.Reserved.CPU.CPUShares, ReservedMB: c.Reserved.Memory.MemoryMB, ReservedDisk: c.Reserved.Disk.DiskMB,
 		ReservedPorts: c.Reserved.Networks.ReservedHostPorts, KeepEnded: c.MaxAllocsKept,
 		ReservedCores: c.ReservedCores, Devices: c.Devices, HostNetworks: c.HostNetworks,
-		Servers: nodeServers{a.client.Nodes().As(node.AgentMark(a.config.DataDir))}, Data: dataFrom(a.client), Ended: endOf(a.client),
+		Servers: a.nodeServers(), Data: dataFrom(a.client), Ended: endOf(a.client),
 		Drivers: map[string]driver.Driver{
 			"raw_exec":    rawexec.New(a.supervisor),
 			"exec":        exec.New(a.supervisor, exec.Config{}),
@@ -84,40 +82,4 @@ func (a *Agent) StopTasks(ctx context.Context) error {
 		return nil
 	}
 	return errors.Join(a.node.StopAll(ctx), a.supervisor.Shutdown(ctx, time.Second))
-}
-
-// nodeServers adapts the public client to the node's interface.
-type nodeServers struct{ nodes client.Nodes }
-
-func (s nodeServers) Register(ctx context.Context, n *api.Node) (*api.NodeHeartbeatResponse, error) {
-	return s.nodes.Register(ctx, n)
-}
-
-func (s nodeServers) Heartbeat(ctx context.Context, id string) (*api.NodeHeartbeatResponse, error) {
-	return s.nodes.Heartbeat(ctx, id)
-}
-
-func (s nodeServers) Stream(ctx context.Context, id string, told api.Position, receive func(*api.NodeAllocations) error) error {
-	for message, err := range s.nodes.Stream(ctx, id, told) {
-		if err != nil {
-			return err
-		}
-		if err := receive(message); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-func (s nodeServers) OfferOrphans(ctx context.Context, id string, orphans []*api.OfferedOrphan) (map[string]string, error) {
-	resp, err := s.nodes.OfferOrphans(ctx, id, &api.OfferOrphansRequest{Orphans: orphans})
-	if err != nil {
-		return nil, err
-	}
-	return resp.Refused, nil
-}
-
-func (s nodeServers) UpdateAllocations(ctx context.Context, id string, allocs []*api.Allocation) error {
-	_, err := s.nodes.UpdateAllocations(ctx, id, allocs)
-	return err
 }

@@ -9,36 +9,47 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/pki"
 )
 
-// rootsSpread is the longest random delay before a node renews because of new roots.
-const rootsSpread = 15 * time.Second
-
 // followRoots renews the certificate when the cluster has other roots than this agent knows.
-// The renewal brings the roots. Nodes spread their renewals over time.
-func (a *Agent) followRoots(ctx context.Context) error {
+// The renewal brings the roots. Nodes wait for a random part of the spread, which followRoots
+// returns.
+func (a *Agent) followRoots(ctx context.Context) (spread time.Duration, err error) {
 	ca, err := a.client.Cluster().CA(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
+	spread = time.Duration(min(max(ca.Spread, 0), int64(time.Hour)))
 	roots, err := pki.ParseRoots([]byte(ca.Roots))
-	if err != nil {
-		return err
-	}
-	if bytes.Equal(roots.PEM(), a.trust.Roots().PEM()) {
-		return nil
+	if err != nil || bytes.Equal(roots.PEM(), a.trust.Roots().PEM()) {
+		return spread, err
 	}
 	if a.server == nil {
-		timer := time.NewTimer(rand.N(rootsSpread))
+		timer := time.NewTimer(rand.N(spread + 1))
 		defer timer.Stop()
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return spread, ctx.Err()
 		case <-timer.C:
 		}
 	}
 	a.log.Info("the roots of the cluster changed: renewing the certificate")
-	a.trust.RenewNow()
-	return nil
+	a.store.RenewNow()
+	return spread, nil
+}
+
+// confirmRenewal tells the servers that this member uses a certificate of the newest root, over
+// a connection with this certificate. If it fails, a rotation takes longer.
+func (a *Agent) confirmRenewal(ctx context.Context) {
+	using := a.trust.Roots().Digests()[0]
+	err := a.asMember(ctx, func(ctx context.Context, cl *client.Client) error {
+		_, err := cl.Cluster().Renew(ctx, &api.RenewRequest{Using: using})
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		a.log.Debug("cannot confirm the renewal of the certificate", "error", err)
+	}
 }

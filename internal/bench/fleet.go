@@ -37,7 +37,11 @@ type simulation struct {
 
 // simulate runs a scenario with the measured binary.
 func (b *bench) simulate(ctx context.Context, args ...string) (*simulation, error) {
-	cmd := exec.CommandContext(ctx, b.reeve, append([]string{"sim", "-quiet", "-json"}, args...)...)
+	return b.report(exec.CommandContext(ctx, b.reeve, append([]string{"sim", "-quiet", "-json"}, args...)...))
+}
+
+// report runs a command that prints the report of a simulation.
+func (b *bench) report(cmd *exec.Cmd) (*simulation, error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

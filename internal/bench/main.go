@@ -39,6 +39,7 @@ var measurements = []measurement{
 	{"dispatch-many", dispatchMany},
 	{"mock-1000", mockThousand},
 	{"memory-1000", taskMemory},
+	{"restart", restart},
 	{"state", stateBenchmarks},
 	{"place", placing},
 	{"grow", growing},
@@ -54,13 +55,18 @@ var measurements = []measurement{
 	{"streams", streams},
 	{"instances", askingInstances},
 	{"lifecycle", lifecycleStacks},
+	{"three-servers", threeServers},
+	{"failover", failover},
+	{"catch-up", catchUp},
 	{"c2m", replay},
+	{"c2m-three", replayOnThree},
 }
 
 // A bench is one run of the measurements.
 type bench struct {
 	reeve string
 	rows  []row
+	begun processors // at the start
 }
 
 func main() {
@@ -80,7 +86,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	b := &bench{reeve: path}
+	b := &bench{reeve: path, begun: readProcessors()}
 	failed := false
 	for _, m := range measurements {
 		if !strings.Contains(m.name, *only) {

@@ -35,7 +35,8 @@ func (b *bench) table() string {
 		}
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, "Measured %s, %d cores, %s, %s.\n\n", time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), kernel(), runtime.Version())
+	fmt.Fprintf(&out, "Measured %s, %d cores, %s, %s. Other virtual machines took %s of the processors' time meanwhile.\n\n",
+		time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), kernel(), runtime.Version(), b.begun.stolen())
 	for i, r := range rows {
 		fmt.Fprintf(&out, "| %s | %s | %s |\n", pad(r.what, w[0]), pad(r.measured, w[1]), pad(r.bar, w[2]))
 		if i == 0 {

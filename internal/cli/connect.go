@@ -22,20 +22,28 @@ import (
 
 // connect returns a client of the cluster that flags and environment select.
 func (c *cli) connect() (*client.Client, error) {
-	var err error
-	if c.wait, err = c.serverWait(); err != nil {
-		return nil, err
-	}
-	token, err := c.token()
+	config, err := c.clientConfig()
 	if err != nil {
 		return nil, err
 	}
-	config := client.Config{Address: c.address(), Token: token, Namespace: c.namespace(), Region: c.region()}
+	return client.New(config)
+}
+
+// clientConfig returns the configuration of clients of that cluster.
+func (c *cli) clientConfig() (config client.Config, err error) {
+	if c.wait, err = c.serverWait(); err != nil {
+		return config, err
+	}
+	token, err := c.token()
+	if err != nil {
+		return config, err
+	}
+	config = client.Config{Address: c.address(), Token: token, Namespace: c.namespace(), Region: c.region()}
 	if err := c.addTrust(&config); err != nil {
-		return nil, err
+		return config, err
 	}
 	c.sent = config.Token
-	return client.New(config)
+	return config, nil
 }
 
 // addTrust adds to the configuration how the servers of a context are verified, and the

@@ -5,16 +5,12 @@ package cli
 
 import (
 	"cmp"
-	"errors"
-	"io"
-	"os"
-	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/secretfile"
 )
 
 // addGlobalFlags adds the flags of every command: how to reach which cluster.
@@ -50,23 +46,12 @@ func (c *cli) token() (string, error) {
 	if c.flags.tokenFile == "" {
 		return cmp.Or(c.ownToken, c.Getenv("REEVE_TOKEN"), c.Getenv("NOMAD_TOKEN")), nil
 	}
-	f, err := os.Open(c.flags.tokenFile)
+	token, err := secretfile.ReadToken(c.flags.tokenFile, c.Stdin)
 	if err != nil {
-		return "", api.Errorf(api.CodeInvalid, "read -token-file: %v; name a readable file", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, longestToken+1))
-	token := strings.TrimSpace(string(text))
-	if err == nil && (token == "" || len(text) > longestToken || strings.ContainsFunc(token, unicode.IsControl)) {
-		err = errors.New("it does not contain exactly one token")
-	}
-	if err != nil {
-		return "", api.Errorf(api.CodeInvalid, "read -token-file %s: %v; name a file with one token", c.flags.tokenFile, err)
+		return "", api.Errorf(api.CodeInvalid, "read -token-file: %v; name a readable file with one token", err)
 	}
 	return token, nil
 }
-
-const longestToken = 4 << 10
 
 // format selects the output of a read: for people, as JSON, or through a template.
 type format struct {

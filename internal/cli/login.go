@@ -79,7 +79,7 @@ func (c *cli) readOperatorToken() (string, error) {
 		return token, err
 	}
 	if !term.IsTerminal(c.Stdin) {
-		text, err := io.ReadAll(io.LimitReader(c.Stdin, longestToken))
+		text, err := io.ReadAll(io.LimitReader(c.Stdin, 4<<10))
 		return strings.TrimSpace(string(text)), err
 	}
 	fmt.Fprint(c.Stderr, "Operator's token: ")

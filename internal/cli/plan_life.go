@@ -43,7 +43,9 @@ func (c *cli) watchLife(ctx context.Context, cl *client.Client, stack string) er
 		if name == "" {
 			return c.lifeEnded(ctx, cl, stack)
 		}
-		if err := c.planWatch(cl, stack, name).run(ctx); err != nil {
+		w := c.planWatch(cl, stack, name)
+		w.listed = true
+		if err := w.run(ctx); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,7 @@ type planWatch struct {
 	cl      *client.Client // in the job's namespace; survives outages
 	job     string
 	plan    string
+	listed  bool // reports whether a list of plans contained it
 	out     io.Writer
 	style   term.Style
 	screen  *term.Screen // nil without a terminal
@@ -63,6 +65,9 @@ func (c *cli) watchPlan(ctx context.Context, cl *client.Client, job, name string
 			return c.watchLife(ctx, cl, job)
 		}
 		name = firstUnderWay(list)
+		w := c.planWatch(cl, job, name)
+		w.listed = slices.ContainsFunc(list, func(pl *api.Plan) bool { return pl.Name == name })
+		return w.run(ctx)
 	}
 	return c.planWatch(cl, job, name).run(ctx)
 }
@@ -217,18 +222,22 @@ func (w *planWatch) replaced(ctx context.Context) error {
 	return fmt.Errorf("version %d of job %q failed, and version %d replaced it: %s", d.JobVersion, w.job, w.last.JobVersion, why)
 }
 
-// gone handles the removal of the plan: it completed before the last response, or it
-// never existed.
+// gone handles the removal of the plan: it completed after the last response or after the list that
+// contained it, or it never existed.
 func (w *planWatch) gone(err error) error {
-	if w.last == nil || api.CodeOf(err) != api.CodeNotFound {
+	if w.last == nil && !w.listed || api.CodeOf(err) != api.CodeNotFound {
 		return err
 	}
-	switch w.last.Name {
+	name := w.plan
+	if w.last != nil {
+		name = w.last.Name
+	}
+	switch name {
 	case api.PlanUninstall:
 		w.removed()
 		return nil
 	case api.PlanDecommission, api.PlanRecovery, api.PlanRestart, api.PlanDrain, api.PlanWarming:
-		fmt.Fprintf(w.c.Stdout, "Plan %s of job %q is complete.\n", w.last.Name, w.job)
+		fmt.Fprintf(w.c.Stdout, "Plan %s of job %q is complete.\n", name, w.job)
 		return nil
 	}
 	return err

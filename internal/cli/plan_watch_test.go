@@ -66,3 +66,32 @@ func TestWatchOfAPlanEndsWithTheVersionThatWasWatched(t *testing.T) {
 		}
 	}
 }
+
+// TestWatchOfAPlanThatEndsAtOnce has the plan end between the list that names it and the first look at
+// it.
+func TestWatchOfAPlanThatEndsAtOnce(t *testing.T) {
+	recovery := clitest.Plan(api.PlanRecovery, api.PlanInProgress, clitest.Phase("web", api.StrategySerial, api.PlanInProgress, clitest.Step("web", 0, api.PlanInProgress, "server")))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/plans") {
+			w.Header().Set("X-Nomad-Index", "7")
+			if err := json.NewEncoder(w).Encode([]*api.Plan{recovery}); err != nil {
+				t.Error(err)
+			}
+			return
+		}
+		http.Error(w, "job \"web\" has no such plan now", http.StatusNotFound)
+	}))
+	defer server.Close()
+	cl, err := client.New(client.Config{Address: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	c := &cli{Process: Process{Stdout: &out, Stderr: &out, Getenv: func(string) string { return "" }, Now: time.Now}}
+	if err := c.watchPlan(t.Context(), cl, "web", "", time.Minute); err != nil || !strings.Contains(out.String(), "Plan recovery of job \"web\" is complete.") {
+		t.Errorf("%v, output:\n%s", err, out.String())
+	}
+	if err := c.watchPlan(t.Context(), cl, "web", "warming", time.Minute); api.CodeOf(err) != api.CodeNotFound {
+		t.Errorf("a plan that no list contained: %v", err)
+	}
+}

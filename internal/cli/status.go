@@ -52,9 +52,43 @@ func (c *cli) readClusterStatus(ctx context.Context, cl *client.Client) (*view.C
 	if s.Servers, err = cl.Status().Peers(ctx); err != nil {
 		return nil, err
 	}
+	if err := c.readAttention(ctx, cl, s); err != nil {
+		return nil, err
+	}
 	if s.Nodes, err = listAll(ctx, client.QueryOptions{}, cl.Nodes().List); err != nil {
 		return nil, err
 	}
 	s.Jobs, err = listAll(ctx, client.QueryOptions{}, cl.Jobs().List)
 	return s, err
+}
+
+// readAttention reads the servers, and what waits for a person. Callers without an operator's
+// rights, and users of older servers, see the rest of the status.
+func (c *cli) readAttention(ctx context.Context, cl *client.Client, s *view.ClusterStatus) error {
+	var err error
+	if s.Members, err = cl.Servers().List(ctx); err == nil {
+		s.Attention, err = cl.Servers().Attention(ctx)
+	}
+	if err == nil {
+		s.Snapshots, err = cl.Operator().SnapshotSchedules(ctx)
+	}
+	if err != nil && !isHidden(err) {
+		return err
+	}
+	s.Attention = append(s.Attention, view.AttentionToSnapshots(s.Snapshots)...)
+	for _, status := range []api.PlanStatus{api.PlanWaiting, api.PlanError} {
+		plans, err := c.listPlans(ctx, cl, nil, status)
+		if err != nil && !isHidden(err) {
+			return err
+		}
+		s.Attention = append(s.Attention, view.AttentionToPlans(plans, status)...)
+	}
+	return nil
+}
+
+// isHidden reports whether an answer is missing because of the caller's rights or the server's
+// version.
+func isHidden(err error) bool {
+	code := api.CodeOf(err)
+	return code == api.CodeForbidden || code == api.CodeNotFound
 }

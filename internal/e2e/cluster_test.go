@@ -170,6 +170,17 @@ func TestThreeMachinesSurviveTheirLeader(t *testing.T) {
 			t.Errorf("process %d ended with the leader", pid)
 		}
 	}
+	rest.eventually("an operator reads that the quorum is at risk", func(ctx context.Context) error {
+		list, err := rest.Client.Servers().Attention(ctx)
+		var kinds []string
+		for _, a := range list {
+			kinds = append(kinds, a.Kind)
+		}
+		if err == nil && !slices.Equal(kinds, []string{api.AttentionQuorum, api.AttentionServer}) {
+			err = fmt.Errorf("attention to %q", kinds)
+		}
+		return err
+	})
 
 	leader.start()
 	leader.eventually("the former leader follows", func(ctx context.Context) error { return m.allVote(ctx, leader) })

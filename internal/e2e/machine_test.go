@@ -173,3 +173,20 @@ func tail(s string, lines int) string {
 	all := strings.Split(strings.TrimRight(s, "\n"), "\n")
 	return strings.Join(all[max(0, len(all)-lines):], "\n")
 }
+
+// readyNodes returns the reason why a cluster does not have a number of ready nodes.
+func readyNodes(seen *machine, want int) func(context.Context) error {
+	return func(ctx context.Context) error {
+		list, _, err := seen.Client.Nodes().List(ctx, nil)
+		count := 0
+		for _, n := range list {
+			if n.Status == api.NodeStatusReady {
+				count++
+			}
+		}
+		if err == nil && count != want {
+			err = fmt.Errorf("%d of %d nodes are ready", count, want)
+		}
+		return err
+	}
+}

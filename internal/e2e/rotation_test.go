@@ -7,8 +7,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-
-	"github.com/reeve-run/reeve/api"
 )
 
 // TestTheRootIsReplacedWithoutARestart rotates the root of two servers and a node. All of them
@@ -18,19 +16,7 @@ func TestTheRootIsReplacedWithoutARestart(t *testing.T) {
 	m.form()
 	node := m.on(m.spare, "host-3", "-client", "-join", m.net.Hosts()[0].Addr, "-join-token-file", m.token("node"))
 	node.start()
-	ready := func(ctx context.Context) error {
-		list, _, err := m.all[0].Client.Nodes().List(ctx, nil)
-		count := 0
-		for _, n := range list {
-			if n.Status == api.NodeStatusReady {
-				count++
-			}
-		}
-		if err == nil && count != 3 {
-			err = fmt.Errorf("%d of 3 nodes are ready", count)
-		}
-		return err
-	}
+	ready := readyNodes(m.all[0], 3)
 	m.all[0].eventually("three nodes are ready", ready)
 	before, err := m.all[0].Client.Cluster().CAStatus(t.Context())
 	if err != nil {

@@ -32,17 +32,13 @@ type estate struct {
 func newEstate(t *testing.T, nodes int) *estate {
 	t.Helper()
 	e := &estate{fleet: newFleet(t, 0), router: freeAddress(t), names: freeAddress(t)}
-	config := filepath.Join(t.TempDir(), "agent.hcl")
-	text := fmt.Sprintf("router {\n  enabled = true\n  http = %q\n}\ndns {\n  enabled = true\n  address = %q\n}\n", e.router, e.names)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	routes := fmt.Sprintf("router {\n  enabled = true\n  http = %q\n}\ndns {\n  enabled = true\n  address = %q\n}\n", e.router, e.names)
 	for i := range nodes {
-		n := unstarted(t)
-		n.Args = []string{"-client", "-node", fmt.Sprintf("node-%d", i), "-servers", "http://" + e.server.Addr}
+		n, config := unstarted(t), portsOfNode(i)
 		if i == 0 {
-			n.Args = append(n.Args, "-config", config)
+			config += routes
 		}
+		n.Args = []string{"-client", "-node", fmt.Sprintf("node-%d", i), "-servers", "http://" + e.server.Addr, "-config", n.configured(config)}
 		n.start()
 		e.nodes = append(e.nodes, n)
 		e.status(n, api.NodeStatusReady)

@@ -66,6 +66,8 @@ func (c *call) authorize() error {
 	switch who := callerOf(c.r); {
 	case c.route.Open:
 		return nil
+	case c.route.ForServers && who.Kind != door.Server:
+		return c.forbidden("only the servers of the cluster use it")
 	case who.Kind == door.Operator, who.Kind == door.Local, who.Kind == door.Server:
 		return nil
 	case who.Kind == door.Bearer && c.Server == nil && (!c.route.Local || c.route.OnNode):

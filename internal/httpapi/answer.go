@@ -26,30 +26,40 @@ const writeTimeout = time.Minute
 
 // answerRead answers with the result of look. A blocking query waits until the index of
 // the result exceeds that of the caller, or until its wait ends. Waiting costs nothing
-// until one of the route's tables changes.
+// until one of the route's tables changes. After a wait, this server confirms that its state is
+// current: it may have been cut off meanwhile.
 func (c *call) answerRead(look func(*state.Snapshot) (any, uint64, error)) error {
 	store := c.Server.Store()
 	blocks := c.index > 0 && len(c.route.Tables) > 0
-	ctx := c.r.Context()
+	ctx, until := c.r.Context(), time.Time{}
 	if blocks {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.wait)
+		until = time.Now().Add(c.wait)
+		ctx, cancel = context.WithDeadline(ctx, until)
 		defer cancel()
 	}
-	for {
+	for waited := false; ; {
 		v := store.Snapshot()
 		answer, index, err := look(v)
 		if err != nil && index == 0 {
 			return err
 		}
 		index = max(index, 1) // 0 would make a client's next query answer at once
-		if blocks && index <= c.index {
-			seen := v.TableIndex(c.route.Tables...)
-			if _, waitErr := store.WaitChange(ctx, seen, c.route.Tables...); waitErr == nil {
-				continue
-			}
+		if blocks && index <= c.index && ctx.Err() == nil {
+			_, _ = store.WaitChange(ctx, v.TableIndex(c.route.Tables...), c.route.Tables...)
 			if c.r.Context().Err() != nil {
 				return c.r.Context().Err()
+			}
+			waited = true
+			continue
+		}
+		if waited && c.isCurrentRead() {
+			if forwarded, err := c.confirmAgain(until); forwarded || err != nil {
+				return err
+			}
+			waited = false
+			if now := store.Snapshot(); now.TableIndex(c.route.Tables...) != v.TableIndex(c.route.Tables...) {
+				continue // the answer is no longer current
 			}
 		}
 		c.setIndex(index)
@@ -77,11 +87,19 @@ func (c *call) setIndex(index uint64) {
 	s := strconv.FormatUint(index, 10)
 	h["X-Nomad-Index"] = []string{s}
 	h["X-Reeve-Index"] = []string{s}
-	h["X-Nomad-Lastcontact"] = []string{"0"}
+	h["X-Nomad-Lastcontact"] = []string{strconv.FormatInt(c.age().Milliseconds(), 10)}
 	h["X-Nomad-Knownleader"] = []string{strconv.FormatBool(c.Server == nil || c.Server.Leader() != "")}
 	if c.nextToken != "" {
 		h["X-Nomad-Nexttoken"] = []string{c.nextToken}
 	}
+}
+
+// age returns the time since this server last heard of a leader if the answer may be that old.
+func (c *call) age() time.Duration {
+	if c.Server == nil || c.Leader == nil || !c.isStaleRead() {
+		return 0
+	}
+	return c.lastContact()
 }
 
 // buffers are reused: an answer is encoded whole before its first byte is

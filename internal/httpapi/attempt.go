@@ -35,6 +35,27 @@ func (d *delivery) attempt(r *http.Request, addr string) (resp *http.Response, s
 	return resp, connected.Load(), err
 }
 
+// attemptLeader does attempt, and gives up a request to a leader that hangs.
+func (d *delivery) attemptLeader(r *http.Request, leader string) (resp *http.Response, sent bool, err error) {
+	if plantedRepeatedWrites && !isRepeatable(r) && d.canRepeat() {
+		if resp, _, err := d.attempt(r, leader); err == nil {
+			resp.Body.Close()
+		}
+	}
+	v := d.keepVigil(r, leader)
+	resp, sent, err = d.attempt(r.WithContext(v.ctx), leader)
+	if reason := v.end(); reason != nil {
+		if err == nil {
+			resp.Body.Close() // its context has ended
+		}
+		return nil, sent, reason
+	}
+	if err != nil {
+		v.cancel(err)
+	}
+	return resp, sent, err
+}
+
 // isRepeatable reports whether a request changes nothing, so that it may be sent again although
 // a server may have received it. A request that upgrades its connection runs a command.
 func isRepeatable(r *http.Request) bool {
@@ -83,23 +104,28 @@ func unreachable(addr string, err error) error {
 	return api.Errorf(api.CodeUnavailable, "the server at %s does not answer: %v", addr, err)
 }
 
-// rank orders servers for this agent: the one that answered last, then the others in an order
-// that depends on the node's id. So nodes spread over all servers, and a server that leaves
-// moves only its own nodes.
+// rank orders servers for this agent: the one that answered last, then the others as RankServers
+// does.
 func (h *Handler) rank(servers []string) []string {
+	servers = RankServers(cmp.Or(h.NodeID(), h.Name), servers)
+	if good := h.lastGood.Load(); good != nil {
+		if i := slices.Index(servers, *good); i > 0 {
+			servers = slices.Insert(slices.Delete(servers, i, i+1), 0, *good)
+		}
+	}
+	return servers
+}
+
+// RankServers orders servers depending on a node's id. So nodes spread over all servers, and a
+// server that leaves moves only its own nodes.
+func RankServers(key string, servers []string) []string {
 	servers = slices.Clone(servers)
-	key := cmp.Or(h.NodeID(), h.Name)
 	weight := func(server string) uint64 {
 		f := fnv.New64a()
 		io.WriteString(f, key+"\x00"+server)
 		return mix(f.Sum64())
 	}
 	slices.SortStableFunc(servers, func(a, b string) int { return cmp.Compare(weight(a), weight(b)) })
-	if good := h.lastGood.Load(); good != nil {
-		if i := slices.Index(servers, *good); i > 0 {
-			servers = slices.Insert(slices.Delete(servers, i, i+1), 0, *good)
-		}
-	}
 	return servers
 }
 

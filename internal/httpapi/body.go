@@ -16,13 +16,18 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/nodeproto"
+	"github.com/reeve-run/reeve/internal/state/jsondoc"
 )
 
 // Largest bodies, in bytes.
 const (
 	defaultBodyLimit = 1 << 20  // a job and the text it was written as
 	nodeBodyLimit    = 32 << 20 // a batch of allocations
+	reportsBodyLimit = 40 << 20 // batches of several nodes; see package nodelink
 )
+
+// bodies decodes the bodies that clients in Go send, three times as fast as encoding/json.
+var bodies = jsondoc.NewStrict()
 
 // readTimeout bounds the time in which a caller must send a body.
 const readTimeout = 30 * time.Second
@@ -54,7 +59,7 @@ func (c *call) readBody(v any) error {
 		return nil
 	}
 	var err error
-	c.warnings, err = api.DecodeJSON(body, v)
+	c.warnings, err = api.DecodeJSONWith(bodies.Fill, body, v)
 	if err == nil && c.route.Strict && len(c.warnings) > 0 {
 		return unknownKeys(c.warnings, c.route.In)
 	}

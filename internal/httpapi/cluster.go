@@ -4,6 +4,8 @@
 package httpapi
 
 import (
+	"strconv"
+
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/pki"
@@ -31,6 +33,7 @@ func rotateCA(c *call, r *api.RotateCARequest) (*api.CAStatus, uint64, error) {
 
 // joinCluster answers every caller: the request has its own secret.
 func joinCluster(c *call, r *api.JoinRequest) (*api.JoinResponse, uint64, error) {
+	r.Level = c.level()
 	answer, err := c.Server.Join(c.r.Context(), r)
 	return answer, 0, err
 }
@@ -53,7 +56,18 @@ func announceServer(c *call, r *api.AnnounceRequest) (none, uint64, error) {
 	if who.Kind != door.Server {
 		return none{}, 0, c.forbidden("only a server of the cluster announces itself")
 	}
+	r.Level = c.level()
 	return none{}, 0, c.Server.Announce(c.r.Context(), who.ID, r)
+}
+
+// level returns the feature level of the server that sends a request; 0 if it is of a version
+// without levels.
+func (c *call) level() int {
+	level, err := strconv.Atoi(c.r.Header.Get(api.LevelHeader))
+	if err != nil || level < 0 {
+		return 0
+	}
+	return level
 }
 
 func getJoinTokens(c *call) (*api.JoinTokens, error) { return c.Server.JoinTokens() }

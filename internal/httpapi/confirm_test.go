@@ -19,9 +19,9 @@ func TestALeaderConfirmsItsLeadershipBeforeARead(t *testing.T) {
 	var asked atomic.Int64
 	s := f.server("s1", always, func() (string, bool) { return "", false }, nil)
 	s.patience = 10 * time.Millisecond
-	s.confirm = func(context.Context) error {
+	s.readIndex = func(context.Context) (uint64, error) {
 		asked.Add(1)
-		return errors.New("a newer leader exists")
+		return 0, errors.New("a newer leader exists")
 	}
 	if got := f.ask(s, http.MethodGet, "/v1/jobs", ""); got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "newer leader") || !strings.Contains(got.body, "stale") {
 		t.Errorf("a read: %d %s", got.status, got.body)
@@ -32,7 +32,7 @@ func TestALeaderConfirmsItsLeadershipBeforeARead(t *testing.T) {
 			t.Errorf("GET %s asked the majority %d times: %d %s", path, asked.Load(), got.status, got.body)
 		}
 	}
-	s.confirm = func(context.Context) error { return nil }
+	s.readIndex = func(context.Context) (uint64, error) { return 0, nil }
 	if got := f.ask(s, http.MethodGet, "/v1/jobs", ""); got.status != http.StatusOK {
 		t.Errorf("a read of a confirmed leader: %d %s", got.status, got.body)
 	}
@@ -47,14 +47,14 @@ func TestADeposedLeaderForwardsReads(t *testing.T) {
 	next := f.server("s2", always, func() (string, bool) { return "", false }, nil)
 	known.Store(next)
 	s := f.server("s1", func() bool { return !deposed.Load() }, at(&known), nil)
-	s.confirm = func(context.Context) error {
+	s.readIndex = func(context.Context) (uint64, error) {
 		deposed.Store(true)
-		return errors.New("a newer leader exists")
+		return 0, errors.New("a newer leader exists")
 	}
 	var confirmed atomic.Int64
-	next.confirm = func(context.Context) error {
+	next.readIndex = func(context.Context) (uint64, error) {
 		confirmed.Add(1)
-		return nil
+		return 0, nil
 	}
 	if got := f.ask(s, http.MethodGet, "/v1/jobs", ""); got.status != http.StatusOK || confirmed.Load() != 1 {
 		t.Errorf("a read: %d %s, confirmed %d times by the next leader", got.status, got.body, confirmed.Load())

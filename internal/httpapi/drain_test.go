@@ -6,6 +6,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +17,6 @@ import (
 func TestDrainWaitsForWrites(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		h := &Handler{}
-		h.Drain(t.Context()) // nothing is in flight
 		h.writes.begin()
 		h.writes.begin()
 		done := make(chan struct{})
@@ -33,7 +33,11 @@ func TestDrainWaitsForWrites(t *testing.T) {
 		}
 		h.writes.end()
 		<-done
+		if h.writes.begin() {
+			t.Error("a write began after the last one ended")
+		}
 
+		h = &Handler{}
 		h.writes.begin()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -41,5 +45,32 @@ func TestDrainWaitsForWrites(t *testing.T) {
 		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			t.Error("it returned before its time with a write in flight")
 		}
+		if h.writes.begin() {
+			t.Error("a write began after the time for those in flight")
+		}
 	})
+}
+
+// TestWritesAfterTheDrain sends a write and a read to an agent that is about to end: a server
+// that forwarded the write sends it to another one, because nothing was done with it.
+func TestWritesAfterTheDrain(t *testing.T) {
+	h := newHarness(t)
+	h.handler.Drain(t.Context())
+	for method, want := range map[string]int{http.MethodPut: http.StatusServiceUnavailable, http.MethodGet: http.StatusOK} {
+		r, err := http.NewRequest(method, h.http.URL+"/v1/jobs", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("%s was answered with status %d", method, resp.StatusCode)
+		}
+		if refused := resp.Header.Get(notLeaderHeader) != ""; refused != (want != http.StatusOK) {
+			t.Errorf("%s was passed to another server: %t", method, refused)
+		}
+	}
 }

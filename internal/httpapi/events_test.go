@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -229,7 +230,7 @@ func TestAReaderThatFallsBehindIsTold(t *testing.T) {
 			if got := <-ended; got != tc.ended {
 				t.Errorf("the stream ended with %v, want %v", got, tc.ended)
 			}
-			got := strings.Split(w.Body.String(), "\n")
+			got := slices.DeleteFunc(strings.Split(w.Body.String(), "\n"), func(line string) bool { return line == "{}" }) // heartbeats of a slow machine
 			got = got[max(0, len(got)-len(tc.want)):]
 			for i, want := range tc.want {
 				if !strings.HasPrefix(got[i], want) {

@@ -44,43 +44,24 @@ func (c *call) forwards() bool {
 	case c.Leader == nil || c.leads():
 		return false
 	}
-	return !c.route.AnyServer && !c.isStaleRead()
+	return !c.route.AnyServer && !c.isStaleRead() && (c.route.Leads || !c.isRead())
 }
 
-// isStaleRead reports whether the caller accepts the data of any server.
-func (c *call) isStaleRead() bool {
-	return (plantedStaleReads || c.r.URL.Query().Has("stale")) && c.route.Method == http.MethodGet
-}
-
-// passOn forwards a request that another server must answer, and reports whether it did. A
-// server that leads answers a read itself only after a majority confirmed its leadership: a server
-// that was stopped or cut off may believe that it leads, and know nothing of newer writes.
+// passOn forwards a request that another server must answer, and reports whether it did. Otherwise
+// it returns once this server may answer the request.
 func (c *call) passOn() (done bool, err error) {
-	ctx, cancel := context.WithTimeout(c.r.Context(), c.patience)
-	defer cancel()
-	for pause := minLeaderPause; ; pause = min(2*pause, maxLeaderPause) {
-		if c.forwards() && c.forward() {
-			return true, nil
-		}
-		if !c.needsConfirmation() {
-			return false, nil
-		}
-		if err = c.confirm(ctx); err == nil {
-			return false, nil
-		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return false, api.Errorf(api.CodeUnavailable, "this server cannot confirm that it leads: %v; see `reeve server list`, or read with ?stale from any server", err)
-		}
+	switch {
+	case c.forwards() && c.forward():
+		return true, nil
+	case !c.isCurrentRead():
+		return false, nil
 	}
+	return c.awaitCurrent(c.patience)
 }
 
-// needsConfirmation reports whether the answer depends on the leadership of this server.
-func (c *call) needsConfirmation() bool {
-	return c.Server != nil && c.Leader != nil && c.route.Method == http.MethodGet && !c.route.Local && !c.route.AnyServer && !c.isStaleRead()
+// errNoLeader returns the error of a request that needs a leader while the cluster has none.
+func errNoLeader() error {
+	return api.Errorf(api.CodeUnavailable, "the cluster has no leader: a majority of its servers must run and reach each other; see `reeve server list` on a server")
 }
 
 // forward forwards a request to a server. It reports false if this server must answer the
@@ -91,11 +72,7 @@ func (c *call) forward() (done bool) {
 		writeError(c.w, c.r, err)
 		return true
 	}
-	limit := int64(defaultBodyLimit)
-	if c.route.BodyLimit > 0 {
-		limit = c.route.BodyLimit
-	}
-	d := &delivery{Handler: c.Handler, body: newRecorder(c.r.Body, limit), hasBody: c.r.Body != nil && c.r.ContentLength != 0, caller: callerOf(c.r)}
+	d := &delivery{Handler: c.Handler, body: newRecorder(c.r.Body, c.bodyLimit()), hasBody: c.r.Body != nil && c.r.ContentLength != 0, caller: callerOf(c.r)}
 	r := c.r.WithContext(context.WithValue(c.r.Context(), deliveryKey{}, d))
 	r.Body = d.body.reader()
 	c.forwarder.ServeHTTP(c.w, r)
@@ -103,6 +80,14 @@ func (c *call) forward() (done bool) {
 		c.r.Body = d.body.reader()
 	}
 	return !d.kept
+}
+
+// bodyLimit returns the number of bytes of a body that are kept, for another attempt.
+func (c *call) bodyLimit() int64 {
+	if c.route.BodyLimit > 0 {
+		return c.route.BodyLimit
+	}
+	return defaultBodyLimit
 }
 
 // deliveryKey is the context key of a forwarded request's delivery.
@@ -169,14 +154,14 @@ func (deliverer) RoundTrip(r *http.Request) (*http.Response, error) {
 // first one fails and did not receive the request, or if a repetition is harmless.
 func (d *delivery) toLeader(r *http.Request) (*http.Response, error) {
 	since, pause := time.Now(), minLeaderPause
-	last := error(api.Errorf(api.CodeUnavailable, "the cluster has no leader: a majority of its servers must run and reach each other; see `reeve server list` on a server"))
+	last := errNoLeader()
 	for {
 		if d.leads() {
 			return nil, errLeading
 		}
 		if addr, known := d.Leader(); known {
 			began := time.Now()
-			resp, sent, err := d.attempt(r, addr)
+			resp, sent, err := d.attemptLeader(r, addr)
 			switch {
 			case err == nil && resp.Header.Get(notLeaderHeader) == "":
 				return resp, nil

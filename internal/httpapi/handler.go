@@ -13,9 +13,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/coalesce"
 	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/eventstream"
 	"github.com/reeve-run/reeve/internal/metrics"
@@ -25,12 +27,16 @@ import (
 
 // Config holds the parts of a process that the API serves.
 type Config struct {
-	Server  *server.Server           // this process's server; nil to forward requests to Servers
-	Servers func() []string          // addresses (host:port) of servers, best first
-	Node    http.Handler             // this process's node agent, which serves /v1/client/..., or nil
-	NodeID  func() string            // id of Node
-	Router  func() *api.RouterStatus // response of /v1/agent/router; nil without a router
-	Logger  *slog.Logger             // nil discards the log
+	Server  *server.Server  // this process's server; nil to forward requests to Servers
+	Servers func() []string // addresses (host:port) of servers, best first
+	// SetServers replaces Servers if each address proves to be a server; nil if the agent is a
+	// server, or in no cluster.
+	SetServers func(ctx context.Context, addresses []string) error
+
+	Node   http.Handler             // this process's node agent, which serves /v1/client/..., or nil
+	NodeID func() string            // id of Node
+	Router func() *api.RouterStatus // response of /v1/agent/router; nil without a router
+	Logger *slog.Logger             // nil discards the log
 
 	Region     string // "global" when empty
 	Datacenter string // "dc1" when empty
@@ -54,6 +60,7 @@ type Config struct {
 	Self func() (id string)
 
 	Metrics *metrics.Registry // nil: of Server alone
+	Log     func() []byte     // the end of this agent's log; nil: none
 
 	Dialects []Dialect // asked in this order, before the API's own routes
 }
@@ -70,22 +77,26 @@ type Dialect struct {
 // Handler serves the API. Make one with New.
 type Handler struct {
 	Config
-	mux       *http.ServeMux
-	open      map[string]bool // methods and paths that are answered whoever asks
-	pools     *http.ServeMux  // of the routes that ofPools tells
-	jobVerbs  [][]string      // what follows /v1/job/{id}/, by segment, the longest first
-	nodes     *httputil.ReverseProxy
-	toNodes   *toNodes
-	forwarder *httputil.ReverseProxy
-	lastGood  lastGood                    // of the servers
-	transport *http.Transport             // of both proxies, without TLS
-	leads     func() bool                 // reports whether this server leads
-	confirm   func(context.Context) error // returns an error unless a majority confirms that this server leads
-	patience  time.Duration               // time without a leader that a request waits for
-	events    *eventstream.Hub
-	openapi   func() []byte // written when first asked for
-	writes    writes
-	started   time.Time
+	mux         *http.ServeMux
+	open        map[string]bool // methods and paths that are answered whoever asks
+	pools       *http.ServeMux  // of the routes that ofPools tells
+	jobVerbs    [][]string      // what follows /v1/job/{id}/, by segment, the longest first
+	nodes       *httputil.ReverseProxy
+	toNodes     *toNodes
+	forwarder   *httputil.ReverseProxy
+	lastGood    lastGood                              // of the servers
+	transport   *http.Transport                       // of both proxies, without TLS
+	leads       func() bool                           // reports whether this server leads
+	readIndex   func(context.Context) (uint64, error) // returns an error unless a majority confirms that this server leads
+	catchUp     func(context.Context, uint64) error   // waits until this server has applied the log up to an index
+	lastContact func() time.Duration                  // time since this server heard of a leader; 0 if it leads
+	refreshes   *coalesce.Group[struct{}]
+	refreshed   atomic.Int64  // number of reads for which this server looked for newer writes
+	patience    time.Duration // time without a leader that a request waits for
+	events      *eventstream.Hub
+	openapi     func() []byte // written when first asked for
+	writes      writes
+	started     time.Time
 }
 
 // New returns a handler of every route.
@@ -111,7 +122,15 @@ func New(c Config) *Handler {
 	h := &Handler{Config: c, open: map[string]bool{}, started: time.Now(), patience: leaderPatience}
 	h.transport = NewTransport(nil)
 	h.leads = func() bool { return h.Server.IsLeader() }
-	h.confirm = func(ctx context.Context) error { return h.Server.ConfirmLeadership(ctx) }
+	h.readIndex = func(ctx context.Context) (uint64, error) {
+		if plantedUnconfirmedReads {
+			return h.Server.Store().LogIndex(), nil
+		}
+		return h.Server.ReadIndex(ctx)
+	}
+	h.catchUp = func(ctx context.Context, index uint64) error { return h.Server.CatchUp(ctx, index) }
+	h.lastContact = func() time.Duration { return h.Server.LastContact() }
+	h.refreshes = coalesce.New(h.refreshAll)
 	h.events = eventstream.NewHub(func() *state.Store { return h.Server.Store() })
 	h.toNodes = newToNodes(h)
 	h.nodes = newNodeProxy(h)
@@ -177,7 +196,11 @@ func NewServer(h *Handler, logger *slog.Logger) *http.Server {
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if isWrite(r) {
-		h.writes.begin()
+		if !h.writes.begin() {
+			w.Header().Set(notLeaderHeader, h.self())
+			writeError(w, r, errEnding())
+			return
+		}
 		defer h.writes.end()
 	}
 	defer func() {
@@ -225,13 +248,18 @@ func ofPools(path string) bool {
 // serveDialect answers a request of a dialect, which nodes have no use for.
 func (h *Handler) serveDialect(w http.ResponseWriter, r *http.Request, d Dialect) {
 	open := d.isOpen(r)
-	c := &call{Handler: h, w: w, r: r, route: &route{Method: r.Method, Pattern: r.URL.Path, Capability: SubmitJob, Open: open}}
+	c := &call{Handler: h, w: w, r: r, route: &route{Method: r.Method, Pattern: r.URL.Path, Capability: SubmitJob, Open: open, Leads: true}}
 	if err := c.authorize(); err != nil {
 		c.fail(err)
 		return
 	}
-	if !(open && d.Handler != nil) && c.forwards() && c.forward() {
-		return
+	if !(open && d.Handler != nil) {
+		if done, err := c.passOn(); err != nil {
+			c.fail(err)
+			return
+		} else if done {
+			return
+		}
 	}
 	d.Handler.ServeHTTP(w, c.r)
 }

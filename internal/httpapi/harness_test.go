@@ -37,7 +37,14 @@ type harness struct {
 
 func newHarness(t *testing.T, change ...func(*Config)) *harness {
 	t.Helper()
-	s, err := server.New(server.Config{DataDir: t.TempDir(), Addr: "127.0.0.1:4646", Member: founder(t), Logger: slog.New(slog.DiscardHandler)})
+	return newHarnessOf(t, server.Config{}, change...)
+}
+
+// newHarnessOf returns a harness whose server has more settings than others.
+func newHarnessOf(t *testing.T, config server.Config, change ...func(*Config)) *harness {
+	t.Helper()
+	config.DataDir, config.Addr, config.Member, config.Logger = t.TempDir(), "127.0.0.1:4646", founder(t), slog.New(slog.DiscardHandler)
+	s, err := server.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}

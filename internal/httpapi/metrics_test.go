@@ -11,6 +11,8 @@ import (
 	nomad "github.com/hashicorp/nomad/api"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 func TestMetricsAreReadByOtherClients(t *testing.T) {
@@ -42,6 +44,7 @@ func TestMetricsAreReadByOtherClients(t *testing.T) {
 func TestMetricsForPrometheus(t *testing.T) {
 	h := newHarness(t)
 	h.populate()
+	wait.Until(t, "a submission is measured", func() bool { return h.server.Figures().Submits.Sum > 0 }) // after its outcome is in the state
 	a := h.do(http.MethodGet, "/v1/metrics?format=prometheus", "")
 	if a.status != http.StatusOK || !strings.HasPrefix(a.header.Get("Content-Type"), "text/plain") {
 		t.Errorf("got %d %s", a.status, a.header.Get("Content-Type"))

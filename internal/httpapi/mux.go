@@ -13,6 +13,11 @@ import (
 	"github.com/reeve-run/reeve/internal/server"
 )
 
+// knownMethods are the methods that a route refuses unless it has them. GET includes HEAD.
+var knownMethods = []string{
+	http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, http.MethodTrace,
+}
+
 // newMux routes requests by the table, and answers all others with an error.
 func newMux(h *Handler, table []route) *http.ServeMux {
 	mux := http.NewServeMux()
@@ -30,11 +35,18 @@ func newMux(h *Handler, table []route) *http.ServeMux {
 		}
 		slices.Sort(methods)
 		allow := strings.Join(methods, ", ")
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, req *http.Request) {
+		refuse := func(w http.ResponseWriter, req *http.Request) {
 			w.Header().Set("Allow", allow)
 			writeErrorStatus(w, req, http.StatusMethodNotAllowed,
 				api.Errorf(api.CodeInvalid, "%s is not for %s: use %s", req.URL.Path, req.Method, allow))
-		})
+		}
+		// Each method separately: a pattern of all methods would conflict with a less specific
+		// pattern of one, such as DELETE /v1/server/{id}.
+		for _, method := range knownMethods {
+			if !slices.Contains(methods, method) {
+				mux.HandleFunc(method+" "+pattern, refuse)
+			}
+		}
 	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, req *http.Request) {
 		writeError(w, req, api.Errorf(api.CodeNotFound, "there is no route %s: /v1/openapi.json lists those that exist", req.URL.Path))
@@ -85,8 +97,8 @@ func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request, rt *route) {
 }
 
 // serve answers the request by its route. If this server lost its leadership before anything
-// was written, the answer says so, and the server that forwarded the request sends it to the
-// next leader.
+// was written, the request goes to the next leader: this server sends it there, or the server
+// that forwarded it, which the answer tells.
 func (c *call) serve() {
 	if c.Leader == nil { // no other server
 		if err := c.route.serve(c); err != nil {
@@ -94,14 +106,27 @@ func (c *call) serve() {
 		}
 		return
 	}
-	ctx, written := server.TrackWrites(c.r.Context())
-	c.r = c.r.WithContext(ctx)
-	err := c.route.serve(c)
-	if err == nil {
+	again := c.again()
+	for {
+		r := c.r
+		ctx, written := server.TrackWrites(r.Context())
+		c.r = r.WithContext(ctx)
+		err := c.route.serve(c)
+		c.r = r
+		if err == nil {
+			return
+		}
+		if server.IsNotLeading(err) && !written() {
+			if again.wait() {
+				if done, failure := c.passOn(); done {
+					return
+				} else if failure == nil {
+					continue
+				}
+			}
+			c.w.Header().Set(notLeaderHeader, c.self())
+		}
+		c.fail(err)
 		return
 	}
-	if server.IsNotLeading(err) && !written() {
-		c.w.Header().Set(notLeaderHeader, c.self())
-	}
-	c.fail(err)
 }

@@ -121,7 +121,8 @@ type stream struct {
 
 	mu      sync.Mutex
 	started bool
-	err     error // of writing; the stream is over
+	checked time.Time // when the server was last known to follow a leader
+	err     error     // of writing; the stream is over
 }
 
 func newStream(c *call, kind string) *stream {
@@ -162,8 +163,15 @@ func (s *stream) write(line []byte) error {
 		h.Set("X-Accel-Buffering", "no")
 		s.c.w.WriteHeader(http.StatusOK)
 	}
+	now := time.Now()
+	if now.Sub(s.checked) > signOfLife/2 {
+		s.checked = now
+		if s.err = s.c.checkContact(); s.err != nil {
+			return s.err
+		}
+	}
 	// A client that receives nothing for a minute is disconnected.
-	s.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	s.control.SetWriteDeadline(now.Add(writeTimeout))
 	if _, s.err = s.c.w.Write(line); s.err == nil {
 		s.err = s.control.Flush()
 	}

@@ -70,15 +70,11 @@ func serveNode(c *call) error {
 	if c.Server == nil {
 		return c.serveNodeWithoutServer()
 	}
-	if err := c.authorizeAllocation(); err != nil {
-		return err
-	}
-	v := c.Server.Store().Snapshot()
-	node, err := c.nodeOf(v)
-	if err != nil {
-		return err
-	}
+	node, forwarded, err := c.findNode()
 	switch {
+	case err != nil:
+		return err
+	case forwarded:
 	case c.Node != nil && node.ID == c.NodeID():
 		c.Node.ServeHTTP(c.w, c.r)
 	case node.Status == api.NodeStatusDown:
@@ -92,6 +88,30 @@ func serveNode(c *call) error {
 		c.nodes.ServeHTTP(c.w, c.r.WithContext(context.WithValue(c.r.Context(), targetKey{}, nodeTarget{node.ID, node.HTTPAddr})))
 	}
 	return nil
+}
+
+// findNode returns the node that the request concerns, if the caller may use it. The node of an
+// allocation never changes, so this server asks the leader only if it does not know the
+// allocation: files and commands of tasks need no leader. It reports true if it forwarded the
+// request instead.
+func (c *call) findNode() (node *api.Node, forwarded bool, err error) {
+	node, err = c.knownNode()
+	if code := api.CodeOf(err); c.Leader == nil || code != api.CodeNotFound && code != api.CodeForbidden {
+		return node, false, err
+	}
+	if forwarded, lost := c.awaitCurrent(c.patience); lost != nil || forwarded {
+		return nil, forwarded, lost
+	}
+	node, err = c.knownNode()
+	return node, false, err
+}
+
+// knownNode is findNode by the state of this server.
+func (c *call) knownNode() (*api.Node, error) {
+	if err := c.authorizeAllocation(); err != nil {
+		return nil, err
+	}
+	return c.nodeOf(c.Server.Store().Snapshot())
 }
 
 // serveNodeWithoutServer answers on an agent without a server: requests that a server

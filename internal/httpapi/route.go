@@ -28,7 +28,8 @@ const (
 	AllocExec     Capability = "alloc-exec"
 	ReadNode      Capability = "node:read"
 	WriteNode     Capability = "node:write"
-	BeNode        Capability = "node:self" // a node may use it for itself
+	BeNode        Capability = "node:self"   // a node may use it for itself
+	BeServer      Capability = "server:self" // for the servers of the cluster
 	ReadAgent     Capability = "agent:read"
 	ReadOperator  Capability = "operator:read"
 	WriteOperator Capability = "operator:write"
@@ -55,8 +56,11 @@ type route struct {
 	Open       bool          // serves every caller, also an unknown one
 	Nodes      nodeAccess    // the requests of nodes that it serves
 	Renews     bool          // also serves nodes whose certificate has expired
-	AnyServer  bool          // a server that does not lead answers too
+	AnyServer  bool          // a server answers without asking the leader
+	Leads      bool          // the leader answers, because it alone knows the answer
+	Reads      bool          // changes nothing although the request has a body
 	OnNode     bool          // the agent of a node answers, to which servers forward
+	ForServers bool          // serves only the other servers
 
 	serve func(*call) error
 }
@@ -148,9 +152,38 @@ func (r route) renewing() route {
 	return r
 }
 
+// ofLeader marks a read of what only the leader has in memory. Servers answer other reads from
+// the state.
+func (r route) ofLeader() route {
+	r.Leads = true
+	return r
+}
+
+// fromAnyServer returns the route as every server can answer it.
+func (r *route) fromAnyServer() *route {
+	if !r.Leads {
+		return r
+	}
+	other := *r
+	other.Leads = false
+	return &other
+}
+
+// reading marks a route with a body that changes nothing.
+func (r route) reading() route {
+	r.Reads = true
+	return r
+}
+
 // anyServer marks a route that a server answers without the leader.
 func (r route) anyServer() route {
 	r.AnyServer = true
+	return r
+}
+
+// forServers marks a route that only the other servers of the cluster may use.
+func (r route) forServers() route {
+	r.ForServers = true
 	return r
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/eventstream"
+	"github.com/reeve-run/reeve/internal/nodeproto"
+	"github.com/reeve-run/reeve/internal/server/remote"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -61,7 +63,7 @@ func routes() []route {
 		list("/v1/jobs", ReadJob, "Lists jobs by namespace and id.", jobsByName, listJobs, showJob).blocking(jobs, allocations, evaluations).params("meta", "domain"),
 		write(put, "/v1/jobs", SubmitJob, "Registers a job.", registerJob),
 		answering[[]*api.JobOverview]("/v1/jobs/statuses", ReadJob, "Lists jobs with their allocations and latest deployments, by their last change.", listJobStatuses).blocking(jobs, allocations, deployments, evaluations).filtered().params("include_children"),
-		answering[[]*api.JobOverview]("/v1/jobs/statuses", ReadJob, "Lists the jobs in the body, with their allocations and latest deployments.", findJobStatuses).taking(reflect.TypeFor[api.JobStatusesRequest]()).blocking(jobs, allocations, deployments, evaluations).filtered().bodyOptional(),
+		answering[[]*api.JobOverview]("/v1/jobs/statuses", ReadJob, "Lists the jobs in the body, with their allocations and latest deployments.", findJobStatuses).taking(reflect.TypeFor[api.JobStatusesRequest]()).reading().blocking(jobs, allocations, deployments, evaluations).filtered().bodyOptional(),
 		write(put, "/v1/jobs/parse", Anonymous, "Turns a job file (HCL, JSON or YAML) into a job.", parseJob),
 		write(put, "/v1/validate/job", ReadJob, "Validates a job and returns its errors.", validateJob),
 
@@ -73,7 +75,7 @@ func routes() []route {
 		read("/v1/job/{id}/allocations", ReadJob, "Lists a job's allocations.", getJobAllocations).blocking(allocations).params("all", "resources", "task_states"),
 		read("/v1/job/{id}/evaluations", ReadJob, "Lists a job's evaluations.", getJobEvaluations).blocking(evaluations),
 		read("/v1/job/{id}/summary", ReadJob, "Counts a job's allocations by group and status.", getJobSummary).blocking(jobs, allocations, evaluations),
-		read("/v1/job/{id}/explain", ReadJob, "Returns the nodes that could run another instance of each group, and every obstacle on the others.", explainJob),
+		read("/v1/job/{id}/explain", ReadJob, "Returns the nodes that could run another instance of each group, and every obstacle on the others.", explainJob).ofLeader(),
 		read("/v1/job/{id}/versions", ReadJob, "Lists a job's versions, newest first, with their differences if requested.", getJobVersions).blocking(versions, jobs).params("diffs"),
 		read("/v1/job/{id}/submission", ReadJob, "Returns the source text of a version.", getJobSubmission).blocking(versions, jobs).params("version"),
 		read("/v1/job/{id}/deployments", ReadJob, "Lists a job's deployments, newest first.", getJobDeployments).blocking(deployments).params("all"),
@@ -129,8 +131,8 @@ func routes() []route {
 		write(put, "/v1/unit/{id}/undeprecate", SubmitJob, "Allows new dependencies on a deprecated version again.", unitVerb("undeprecate")).strict().params("by", "reason"),
 		write(put, "/v1/unit/{id}/tag", SubmitJob, "Gives a version of a unit a name, or removes the name.", unitVerb("tag")).strict().params("by", "reason"),
 		write(put, "/v1/unit/{id}/policy", SubmitJob, "Sets or removes the retention policy of all stacks of a unit.", unitVerb("policy")).strict().params("by", "reason"),
-		read("/v1/shifts", ReadJob, "Lists shifts of traffic, newest first.", listShifts).blocking(shifts),
-		read("/v1/shift/{id}", ReadJob, "Returns a shift by its id, or the running shift of a unit, or its last one.", getShift).blocking(shifts),
+		read("/v1/shifts", ReadJob, "Lists shifts of traffic, newest first.", listShifts).blocking(shifts).ofLeader(),
+		read("/v1/shift/{id}", ReadJob, "Returns a shift by its id, or the running shift of a unit, or its last one.", getShift).blocking(shifts).ofLeader(),
 		write(put, "/v1/shift/{id}/{verb}", SubmitJob, "Applies a verb to a shift: `pause`, `resume`, `reverse`, `finish`, `set`.", shiftVerb).strict().bodyOptional().params("by", "reason"),
 		read("/v1/audit", ReadJob, "Lists audit records, newest first.", listAudit).blocking(audit).params("stack", "unit", "shift"),
 
@@ -174,7 +176,7 @@ func routes() []route {
 		list("/v1/nodes", ReadNode, "Lists nodes by id.", nodesByID, listNodes, showNode).blocking(nodes).params("resources", "os"),
 		read("/v1/node/{id}", ReadNode, "Returns a node.", getNode).blocking(nodes),
 		read("/v1/node/{id}/allocations", ReadNode, "Returns a node's allocations with their jobs; none for an unknown node.", getNodeAllocations).blocking(allocations, nodes),
-		read("/v1/node/{id}/explain", ReadNode, "Returns whether a node could run another instance of each of a job's groups, and every obstacle.", explainNode).params("job"),
+		read("/v1/node/{id}/explain", ReadNode, "Returns whether a node could run another instance of each of a job's groups, and every obstacle.", explainNode).params("job").ofLeader(),
 		write(put, "/v1/node/{id}/eligibility", WriteNode, "Sets whether new allocations may be placed on a node.", setNodeEligibility),
 		write(put, "/v1/node/{id}/drain", WriteNode, "Starts, changes or ends a node's drain.", drainNode),
 		read("/v1/node/{id}/drain", ReadNode, "Returns the progress of a node's drain, and the reasons why its allocations wait.", getNodeDrain).blocking(nodes, allocations),
@@ -192,7 +194,7 @@ func routes() []route {
 		write(put, "/v1/node/{id}/register", BeNode, "Registers a node with its attributes and resources.", registerNode).forNodes(ownNode),
 		write(put, "/v1/node/{id}/orphans", BeNode, "Reports the orphans of a node: allocations that the servers do not know.", offerOrphans).upTo(nodeBodyLimit).forNodes(ownNode),
 		write(put, "/v1/node/{id}/heartbeat", BeNode, "Records the heartbeat of a node.", heartbeatNode).forNodes(ownNode),
-		speaking[none, api.NodeAllocations](raw(fetch, "/v1/node/{id}/allocations/stream", BeNode, "Sends a node its allocations: all of them first, then every change, one JSON object per line.", lines, streamAllocations).params("timeline", "index")).forNodes(ownNode),
+		speaking[none, api.NodeAllocations](raw(fetch, "/v1/node/{id}/allocations/stream", BeNode, "Sends a node its allocations: all of them first, then every change, one JSON object per line.", lines, streamAllocations).params("timeline", "index")).forNodes(ownNode).ofLeader(),
 		write(put, "/v1/traffic", BeNode, "Records the requests to stacks that a router counted.", reportTraffic).upTo(nodeBodyLimit).forNodes(ownNode),
 		write(put, "/v1/node/{id}/allocations", BeNode, "Records the status of a node's allocations.", updateAllocations).upTo(nodeBodyLimit).encoded().forNodes(ownNode),
 
@@ -223,17 +225,24 @@ func routes() []route {
 
 		raw(fetch, "/v1/operator/snapshot", WriteOperator, "Returns a snapshot of the state: a compressed tar archive, whose checksum is in the header `Digest`.", "application/gzip", saveSnapshot),
 		speaking[none, api.RestoreResponse](raw(put, "/v1/operator/snapshot", WriteOperator, "Replaces the state of all servers with the snapshot in the body. The cluster keeps its certificate authority, tokens, servers and excluded members.", "application/json", restoreSnapshot)),
+		plain("/v1/operator/snapshot/schedule", ReadOperator, "Lists the servers' schedules of snapshots, each with its newest file and its last failure.", getSnapshotSchedules).ofLeader(),
 
-		plain("/v1/servers", ReadNode, "Lists the servers of the cluster, with their health in the leader's view.", getServers),
+		plain("/v1/servers", ReadNode, "Lists the servers of the cluster, with their health in the leader's view.", getServers).ofLeader(),
+		plain("/v1/operator/attention", ReadOperator, "Lists conditions of the cluster that wait for a person: a quorum at risk, servers and certificates, refused machines.", getAttention).ofLeader(),
 		write(del, "/v1/server/{id}", WriteOperator, "Removes a server, and excludes it permanently.", removeServer).params("reason"),
 		write(put, "/v1/server/{id}/leave", WriteOperator, "Removes a server from the replicated log: it remains a member and may join again.", leaveServer),
 		write(put, "/v1/server/{id}/promote", WriteOperator, "Lets a server vote, without waiting until it is stable.", promoteServer),
-		plain("/v1/operator/raft/configuration", ReadOperator, "Returns the servers of the replicated log.", getRaftConfig),
+		raw(put, "/v1/server/heartbeats", BeServer, "Tells the leader which of the nodes that are connected to another server sent heartbeats.", nodeproto.Media, takeHeartbeats).upTo(nodeBodyLimit).forServers().anyServer(),
+		raw(put, "/v1/server/reports", BeServer, "Gives the leader the reports of nodes that are connected to another server.", nodeproto.Media, takeReports).upTo(reportsBodyLimit).forServers().anyServer(),
+		raw(put, remote.PollPath, BeServer, "Gives the workers of another server evaluations to process.", octets, pollEvaluations).upTo(remote.MaxPollBytes).forServers().anyServer(),
+		raw(put, remote.AnswerPath, BeServer, "Commits the placements of another server's workers.", octets, answerEvaluations).upTo(remote.MaxAnswerBytes).forServers().anyServer(),
+		speaking[none, api.ReadIndex](raw(fetch, readIndexPath, BeServer, "Returns the index in the log that another server must have applied to answer a read.", "application/json", getReadIndex)).forServers().anyServer(),
+		plain("/v1/operator/raft/configuration", ReadOperator, "Returns the servers of the replicated log.", getRaftConfig).ofLeader(),
 		write(del, "/v1/operator/raft/peer", WriteOperator, "Removes a server from the replicated log.", removePeer).params("id", "address"),
 		write(put, "/v1/operator/raft/transfer-leadership", WriteOperator, "Transfers leadership to a server; without `id` and `address`, to the voter with the most complete log.", transferLeadership).params("id", "address"),
 		read("/v1/operator/autopilot/configuration", ReadOperator, "Returns the configuration of what the leader does about servers.", getAutopilot).blocking(autopilots),
-		write(put, "/v1/operator/autopilot/configuration", WriteOperator, "Sets the configuration of what the leader does about servers.", setAutopilot).params("cas"),
-		speaking[none, api.AutopilotHealth](raw(fetch, "/v1/operator/autopilot/health", ReadOperator, "Returns the health of the servers; 429 if one is unhealthy.", "application/json", getAutopilotHealth)),
+		write(put, "/v1/operator/autopilot/configuration", WriteOperator, "Sets the configuration of what the leader does about servers.", setAutopilot).taking(reflect.TypeFor[api.AutopilotConfig]()).params("cas"),
+		speaking[none, api.AutopilotHealth](raw(fetch, "/v1/operator/autopilot/health", ReadOperator, "Returns the health of the servers; 429 if one is unhealthy.", "application/json", getAutopilotHealth)).ofLeader(),
 		plain("/v1/cluster/ca", Anonymous, "Returns the certificates by which machines verify the members of this cluster.", getClusterCA).open().anyServer(),
 		plain("/v1/cluster/ca/status", ReadOperator, "Returns the roots of the cluster, and the members that wait for a certificate of the newest.", getCAStatus),
 		write(put, "/v1/cluster/ca/rotate", WriteOperator, "Replaces the root of the cluster: members renew their certificates. `Finish` drops the old root before all of them did.", rotateCA).strict().bodyOptional(),
@@ -251,8 +260,11 @@ func routes() []route {
 		plain("/v1/regions", Anonymous, "Returns the names of the regions.", getRegions).anyServer(),
 		plain("/v1/agent/self", ReadAgent, "Returns the description of the answering agent.", getSelf).local(),
 		plain("/v1/agent/router", ReadAgent, "Returns the state of the answering agent's router: its routes, their instances and traffic.", getRouter).local(),
-		plain("/v1/agent/members", ReadAgent, "Lists the servers.", getMembers),
+		plain("/v1/agent/snapshots", ReadAgent, "Returns the answering server's schedule of snapshots.", getSnapshotSchedule).local(),
+		raw(fetch, "/v1/agent/debug", WriteOperator, "Returns one part of what an agent reports for support: `self`, `metrics`, `log`, `goroutines`, `heap` or `profile`. `member` is the id of another server or node.", octets, getDebug).params("part", "member", "seconds").local(),
+		plain("/v1/agent/members", ReadAgent, "Lists the servers.", getMembers).ofLeader(),
 		plain("/v1/agent/servers", ReadAgent, "Lists the addresses of the servers that the answering agent knows.", getAgentServers).local(),
+		write(put, "/v1/agent/servers", WriteOperator, "Replaces the addresses of servers that the answering agent knows. Each must prove to be a server of the cluster.", setAgentServers).params("address").local(),
 		write(put, "/v1/agent/force-leave", WriteOperator, "Removes a failed server from the replicated log.", forceLeave).params("node", "prune"),
 		speaking[none, api.AgentHealth](raw(fetch, "/v1/agent/health", Anonymous, "Returns the health of the answering agent; 500 if it is unhealthy.", "application/json", getHealth).params("type").local().open()),
 		list("/v1/namespaces", ReadJob, "Lists the namespaces by name.", namespacesByName, listNamespaces, showNamespace).blocking(namespaces),
@@ -263,7 +275,7 @@ func routes() []route {
 		write(del, "/v1/namespace/{id}", WriteOperator, "Deletes a namespace without jobs and children.", deleteNamespace).params("cas").nested(),
 		speaking[none, api.MetricsSummary](raw(fetch, "/v1/metrics", Anonymous, "Returns the agent's metrics, by Nomad's names.", "application/json", getMetrics).params("format").local()),
 		raw(fetch, "/.well-known/jwks.json", Anonymous, "Returns the keys that sign tasks' identities: an empty list, because tasks have no identities.", "application/json", getKeys).local(),
-		write(put, "/v1/search", ReadJob, "Returns ids with a prefix by kind, at most 20 of each.", search),
+		write(put, "/v1/search", ReadJob, "Returns ids with a prefix by kind, at most 20 of each.", search).reading(),
 		write(put, "/v1/system/gc", WriteOperator, "Deletes all ended objects.", collectGarbage),
 		raw(fetch, "/v1/openapi.json", Anonymous, "Returns this description of the API.", "application/json", getOpenAPI).local(),
 	}
@@ -271,7 +283,7 @@ func routes() []route {
 
 // paramDocs describe the query parameters that routes name.
 var paramDocs = map[string]string{
-	"address":           "of a server, as host:port",
+	"address":           "of a server, as host:port; of `agent/servers` repeatable, and the port is 4646 by default",
 	"id":                "of a server",
 	"prune":             "of `force-leave`: exclude the server permanently",
 	"all":               "include objects of earlier jobs with the same id; of domains: include stale ones",
@@ -297,6 +309,7 @@ var paramDocs = map[string]string{
 	"instance":          "only this instance: `GROUP-INDEX`, or an index",
 	"job":               "only objects of this job",
 	"limit":             "maximum number of bytes (default, and 0 or less: no limit)",
+	"member":            "id of another server or node",
 	"meta":              "include the jobs' meta",
 	"no_shutdown_delay": "skip the shutdown delays",
 	"node":              "only objects on this node: its id, or a prefix of it; of `force-leave`: name or id of the server",
@@ -304,6 +317,7 @@ var paramDocs = map[string]string{
 	"offset":            "offset from the origin, in bytes",
 	"origin":            "`start` or `end`; of a log, offset 0 from the end is the start of its newest file",
 	"os":                "include the name of the operating system",
+	"part":              "`self`, `metrics`, `log`, `goroutines`, `heap` or `profile`",
 	"path":              "path of the file, relative to the allocation's directory",
 	"phase":             "name or id of the phase, unless the body has it",
 	"plain":             "send raw bytes instead of frames",
@@ -314,6 +328,7 @@ var paramDocs = map[string]string{
 	"related":           "include stubs of related evaluations",
 	"reschedule":        "count the replacement as an attempt of the `reschedule` block, and avoid the node",
 	"resources":         "include allocated resources",
+	"seconds":           "length of a profile, above 0 and at most 30",
 	"snapshot":          "start with all objects of the topics, and send them again after missed events",
 	"state":             "only instances in this state: `UNCLAIMED`, `CLAIMED`, `RUNNING`, `CRASHED` or `COMPLETE`",
 	"status":            "only objects with this status",

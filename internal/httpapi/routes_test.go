@@ -88,6 +88,7 @@ var samples = map[string]string{
 	"PUT /v1/operator/raft/transfer-leadership": ``,
 	"DELETE /v1/operator/raft/peer":             ``,
 	"PUT /v1/agent/force-leave":                 ``,
+	"PUT /v1/agent/servers":                     ``,
 	"DELETE /v1/server/{id}":                    ``,
 	"PUT /v1/server/{id}/leave":                 ``,
 	"PUT /v1/server/{id}/promote":               ``,
@@ -101,6 +102,10 @@ var samples = map[string]string{
 	"DELETE /v1/evaluations":                    `{"Filter": "Status == \"failed\""}`,
 	"PUT /v1/allocation/{id}/stop":              ``,
 	"PUT /v1/node/{id}/heartbeat":               ``,
+	"PUT /v1/server/heartbeats":                 ``,
+	"PUT /v1/server/evaluations/poll":           ``,
+	"PUT /v1/server/placements/commit":          ``,
+	"PUT /v1/server/reports":                    ``,
 	"DELETE /v1/job/{id}":                       ``,
 	"DELETE /v1/service/{name}/{id}":            ``,
 	"PUT /v1/client/allocation/{alloc}/restart": `{}`,
@@ -165,6 +170,8 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusConflict // the job under test is still being deployed
 			case r.Pattern == "/v1/operator/raft/transfer-leadership":
 				want = http.StatusConflict // the only server
+			case r.Pattern == "/v1/agent/servers" && r.Method == http.MethodPut: // the agent under test is a server
+				want = http.StatusBadRequest
 			case r.Pattern == "/v1/agent/force-leave": // the query has to name a server
 				want = http.StatusBadRequest
 			case r.Pattern == "/v1/node/{id}/explain": // the query has to name a job
@@ -173,12 +180,16 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusBadRequest // the job under test starts no others
 			case r.Pattern == "/v1/cluster/join":
 				want = http.StatusBadRequest // the token in the sample is cut short
+			case r.ForServers:
+				want = http.StatusForbidden // the caller under test is no server
 			case r.Pattern == "/v1/cluster/renew" || r.Pattern == "/v1/cluster/announce":
 				want = http.StatusForbidden // the caller under test is no member
 			case r.Pattern == "/v1/operator/snapshot" && r.Method == http.MethodPut:
 				want = http.StatusBadRequest // the sample is no snapshot
 			case r.Pattern == "/v1/client/stats":
 				want = http.StatusBadRequest // the agent under test is no node
+			case r.Pattern == "/v1/agent/debug": // the query has to name a part
+				want = http.StatusBadRequest
 			}
 			if got.status != want {
 				t.Fatalf("%s %s: got %d, want %d: %s", r.Method, path, got.status, want, got.body)
@@ -253,7 +264,7 @@ func TestEveryBodyIsChecked(t *testing.T) {
 			"a list":     {`[1]`, http.StatusBadRequest, "must be an object"},
 			"no JSON":    {`Job: web`, http.StatusBadRequest, "broken at line 1"},
 			"too large":  {`"` + strings.Repeat("x", int(r.BodyLimit)) + `"`, http.StatusRequestEntityTooLarge, "larger than"},
-			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7, "Finish": 7}`, http.StatusBadRequest, " must be "},
+			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7, "Finish": 7, "MaxTrailingLogs": "7"}`, http.StatusBadRequest, " must be "},
 		} {
 			got := h.do(r.Method, path, c.body)
 			if got.status != c.status || !strings.Contains(got.body, c.says) {

@@ -4,17 +4,25 @@
 package httpapi
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
+	"errors"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
 func getServers(c *call) ([]*api.ServerStatus, error) { return c.Server.Servers(), nil }
+
+func getAttention(c *call) ([]*api.Attention, error) {
+	return append([]*api.Attention{}, c.Server.Attention(time.Now())...), nil
+}
 
 func getPeers(c *call) ([]string, error) {
 	peers := []string{}
@@ -38,6 +46,20 @@ func getAgentServers(c *call) ([]string, error) {
 		}
 	}
 	return addresses, nil
+}
+
+// setAgentServers replaces the servers that the agent of a node knows.
+func setAgentServers(c *call, _ *none) (none, uint64, error) {
+	switch addresses := c.query["address"]; {
+	case c.Server != nil:
+		return none{}, 0, api.Errorf(api.CodeInvalid, "this agent is a server: it knows the other servers from the log; send the request to the agent of a node")
+	case c.SetServers == nil:
+		return none{}, 0, api.Errorf(api.CodeInvalid, "this agent is no member of a cluster: restart it with other addresses in -servers")
+	case len(addresses) == 0:
+		return none{}, 0, api.Errorf(api.CodeInvalid, "the parameter address is missing: name at least one server, as address=HOST:PORT")
+	default:
+		return none{}, 0, c.SetServers(c.r.Context(), addresses)
+	}
 }
 
 // member returns a server as clients of Nomad's API know it. The leader is who has its
@@ -163,7 +185,37 @@ func getAutopilot(_ *call, v *state.Snapshot) (*api.AutopilotConfig, uint64, err
 
 // setAutopilot answers false instead of an error if the index of cas is not that of the
 // stored configuration, as clients expect.
-func setAutopilot(c *call, config *api.AutopilotConfig) (bool, uint64, error) {
+// Settings that the body lacks keep their values.
+func setAutopilot(c *call, change *autopilotChange) (bool, uint64, error) {
+	config := *c.Server.Store().Snapshot().Autopilot()
+	if err := json.Unmarshal(change.text, &config); err != nil {
+		return false, 0, invalidAutopilot(err)
+	}
+	return c.putAutopilot(&config)
+}
+
+// An autopilotChange is the body of a change: the settings that it has.
+type autopilotChange struct {
+	api.AutopilotConfig
+	text []byte
+}
+
+// UnmarshalJSON checks the settings, and keeps the text.
+func (a *autopilotChange) UnmarshalJSON(text []byte) error {
+	a.text = bytes.Clone(text)
+	return a.AutopilotConfig.UnmarshalJSON(text)
+}
+
+// invalidAutopilot returns an error about a body that is no configuration.
+func invalidAutopilot(err error) error {
+	var known *api.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return api.Errorf(api.CodeInvalid, "the body must be an autopilot configuration: %v", err)
+}
+
+func (c *call) putAutopilot(config *api.AutopilotConfig) (bool, uint64, error) {
 	enforce, err := c.cas()
 	if err != nil {
 		return false, 0, err

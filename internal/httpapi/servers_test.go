@@ -20,12 +20,16 @@ import (
 	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
+// patientElection is longer than a busy machine may keep a server from its processor: no
+// server loses its leadership by that.
+const patientElection = 3 * time.Second
+
 // pairOfServers starts a cluster of two voting servers, of which the first leads.
 func pairOfServers(t *testing.T) (first, second *server.Server) {
 	t.Helper()
 	transports := map[string]*raft.InmemTransport{}
 	open := func(id, address string, bootstrap bool) *server.Server {
-		_, transport := raft.NewInmemTransportWithTimeout(raft.ServerAddress(address), 50*time.Millisecond)
+		_, transport := raft.NewInmemTransportWithTimeout(raft.ServerAddress(address), 100*time.Millisecond)
 		for other, known := range transports {
 			transport.Connect(raft.ServerAddress(other), known)
 			known.Connect(raft.ServerAddress(address), transport)
@@ -33,6 +37,7 @@ func pairOfServers(t *testing.T) (first, second *server.Server) {
 		transports[address] = transport
 		s, err := server.New(server.Config{
 			DataDir: t.TempDir(), ServerID: id, Addr: address, Transport: transport, Bootstrap: bootstrap, Logger: slog.New(slog.DiscardHandler),
+			ElectionTimeout: patientElection,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -56,7 +61,7 @@ func pairOfServers(t *testing.T) (first, second *server.Server) {
 		t.Fatal(err)
 	}
 	wait.Until(t, "both servers are healthy", func() bool {
-		return !slices.ContainsFunc(first.Servers(), func(m *api.ServerStatus) bool { return !m.Healthy })
+		return !slices.ContainsFunc(first.Servers(), func(m *api.ServerStatus) bool { return !m.Healthy || m.LastIndex == 0 })
 	})
 	return first, second
 }
@@ -98,6 +103,17 @@ func TestOperatorsOfServers(t *testing.T) {
 	if err != nil || !autopilot.CleanupDeadServers || autopilot.LastContactThreshold != 200*time.Millisecond {
 		t.Fatalf("autopilot's configuration is %+v, %v", autopilot, err)
 	}
+	if got := h.do(http.MethodPut, "/v1/operator/autopilot/configuration", `{"MaxTrailingLogs": 500}`); got.status != http.StatusOK {
+		t.Errorf("a change of one setting: %d %s", got.status, got.body)
+	}
+	if got := h.do(http.MethodPut, "/v1/operator/autopilot/configuration", `{"LastContactThreshold": "soon"}`); got.status != http.StatusBadRequest || !strings.Contains(got.body, "LastContactThreshold") {
+		t.Errorf("a wrong duration: %d %s", got.status, got.body)
+	}
+	changed, _, err := c.Operator().AutopilotGetConfiguration(nil)
+	if err != nil || changed.MaxTrailingLogs != 500 || !changed.CleanupDeadServers || changed.LastContactThreshold != 200*time.Millisecond || changed.ServerStabilizationTime != autopilot.ServerStabilizationTime {
+		t.Errorf("absent settings changed: %+v, %v", changed, err)
+	}
+	autopilot = changed
 	autopilot.MinQuorum, autopilot.ServerStabilizationTime = 3, 15*time.Second
 	if ok, _, err := c.Operator().AutopilotCASConfiguration(autopilot, nil); err != nil || !ok {
 		t.Errorf("the change of autopilot's configuration: %t, %v", ok, err)

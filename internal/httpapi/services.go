@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/catalogentry"
@@ -39,20 +40,33 @@ func (c *call) answerService(name string, look func() (any, uint64, error)) erro
 	if err := k.WaitSeen(ctx, c.Server.Store().Snapshot().TableIndex(allocations)); err != nil {
 		return err
 	}
+	until := time.Now().Add(c.wait)
 	if c.index > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.wait)
+		ctx, cancel = context.WithDeadline(ctx, until)
 		defer cancel()
 	}
 	var answer any
 	var index uint64
 	var err error
+	blocks := false
 	waited := k.Wait(ctx, c.namespaceOf(name), name, func() bool {
 		answer, index, err = look()
-		return err != nil || index > c.index
+		done := err != nil || index > c.index
+		blocks = blocks || !done
+		return done
 	})
 	if waited != nil && c.r.Context().Err() != nil {
 		return waited
+	}
+	if blocks && err == nil && c.isCurrentRead() {
+		if forwarded, err := c.confirmAgain(until); forwarded || err != nil {
+			return err
+		}
+		if err := c.seeCatalog(); err != nil {
+			return err
+		}
+		answer, index, err = look()
 	}
 	if err != nil {
 		return err

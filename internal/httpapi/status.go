@@ -33,6 +33,7 @@ func getHealth(c *call) error {
 	kind := c.query.Get("type")
 	if c.Server != nil && kind != "client" {
 		health.Server = serverHealth(c.Server)
+		health.Server.Warn(c.Server.LastSnapshot().Failure)
 		if !health.Server.Ok {
 			status = http.StatusInternalServerError
 		}

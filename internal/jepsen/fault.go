@@ -11,33 +11,106 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/failpoint"
+	"github.com/reeve-run/reeve/internal/testbed/network"
 )
 
 // A fault disturbs the servers of a cluster until it is healed.
 type fault struct {
 	name    string
-	targets func(leader int, r *rand.Rand) []int
-	inject  func(c *cluster, target int) error
-	heal    func(c *cluster, target int) error
+	targets func(c *cluster, leader int, r *rand.Rand) []int
+	inject  func(ctx context.Context, s *scene) error
+	heal    func(ctx context.Context, s *scene) error
+	kind    kind
+	needs   need
+}
+
+// A kind says what a fault disturbs.
+type kind int
+
+const (
+	calmKind    kind = iota // nothing
+	processKind             // ends, stops or restarts processes
+	linkKind
+	diskKind
+	clockKind
+	memberKind // changes members, or all data
+	logKind    // damages the log of one server: the others must have all entries
+)
+
+// A need is a property of a cluster without which a fault is impossible.
+type need int
+
+const (
+	nothing    need = iota
+	failpoints      // binaries with the tag faults
+	oldBinary       // a binary of an earlier version
+)
+
+// A scene is a round's fault on its targets.
+type scene struct {
+	*cluster
+	load    *load
+	targets []int
+	leader  int          // at the start of the round
+	random  *rand.Rand   // not for concurrent use
+	note    func(string) // adds to the history
 }
 
 // faults lists all faults.
 var faults = []fault{
-	{"none", noServer, nil, nil},
-	{"kill-leader", theLeader, (*cluster).kill, (*cluster).restart},
-	{"kill-follower", aFollower, (*cluster).kill, (*cluster).restart},
-	{"kill-all", everyServer, (*cluster).kill, (*cluster).restart},
-	{"stop-leader", theLeader, signal(syscall.SIGSTOP), signal(syscall.SIGCONT)},
-	{"stop-follower", aFollower, signal(syscall.SIGSTOP), signal(syscall.SIGCONT)},
-	{"partition-leader", theLeader, (*cluster).disconnect, (*cluster).connect},
-	{"partition-follower", aFollower, (*cluster).disconnect, (*cluster).connect},
-	{"mute-leader", theLeader, (*cluster).mute, (*cluster).unmute},
-	{"mute-follower", aFollower, (*cluster).mute, (*cluster).unmute},
-	{"deafen-leader", theLeader, (*cluster).deafen, (*cluster).undeafen},
-	{"deafen-follower", aFollower, (*cluster).deafen, (*cluster).undeafen},
+	{"none", noServer, nil, nil, calmKind, nothing},
+	{"kill-leader", theLeader, kill, restart, processKind, nothing},
+	{"kill-follower", aFollower, kill, restart, processKind, nothing},
+	{"kill-minority", aMinority, kill, restart, processKind, nothing},
+	{"kill-all", everyServer, kill, restart, processKind, nothing},
+	{"stop-leader", theLeader, signal(syscall.SIGSTOP), signal(syscall.SIGCONT), processKind, nothing},
+	{"stop-follower", aFollower, signal(syscall.SIGSTOP), signal(syscall.SIGCONT), processKind, nothing},
+	{"stop-all", everyServer, signal(syscall.SIGSTOP), signal(syscall.SIGCONT), processKind, nothing},
+	{"partition-leader", theLeader, disconnect, connect, linkKind, nothing},
+	{"partition-follower", aFollower, disconnect, connect, linkKind, nothing},
+	{"split", aMinority, split, unsplit, linkKind, nothing},
+	{"mute-leader", theLeader, mute, unmute, linkKind, nothing},
+	{"mute-follower", aFollower, mute, unmute, linkKind, nothing},
+	{"deafen-leader", theLeader, deafen, undeafen, linkKind, nothing},
+	{"deafen-follower", aFollower, deafen, undeafen, linkKind, nothing},
+	{"slow-link-leader", theLeader, degrade(slowLink), improve, linkKind, nothing},
+	{"slow-link-follower", aFollower, degrade(slowLink), improve, linkKind, nothing},
+	{"lossy-link-leader", theLeader, degrade(lossyLink), improve, linkKind, nothing},
+	{"stall-link-leader", theLeader, degrade(stalledLink), improve, linkKind, nothing},
+	{"stall-link-follower", aFollower, degrade(stalledLink), improve, linkKind, nothing},
+	{"corrupt-leader", theLeader, corrupt, restartCorrupt, logKind, nothing},
+	{"corrupt-follower", aFollower, corrupt, restartCorrupt, logKind, nothing},
+	{"replace-server", noServer, addServer, removeServer, memberKind, nothing},
+	{"remove-leader", noServer, addLeader, removeServer, memberKind, nothing},
+	{"restore", noServer, saveSnapshot, restoreSnapshot, memberKind, nothing},
+	{"slow-disk-leader", theLeader, slowDisk, healDisk, diskKind, failpoints},
+	{"slow-disk-follower", aFollower, slowDisk, healDisk, diskKind, failpoints},
+	{"hang-disk-leader", theLeader, setDisk(failpoint.Hanging), healDisk, diskKind, failpoints},
+	{"hang-disk-follower", aFollower, setDisk(failpoint.Hanging), healDisk, diskKind, failpoints},
+	{"full-disk-leader", theLeader, setDisk(failpoint.Full), healDisk, diskKind, failpoints},
+	{"full-disk-follower", aFollower, setDisk(failpoint.Full), healDisk, diskKind, failpoints},
+	{"full-disk-all", everyServer, setDisk(failpoint.Full), healDisk, diskKind, failpoints},
+	{"failing-disk-leader", theLeader, setDisk(failpoint.Broken), restartDisk, processKind, failpoints},
+	{"failing-disk-follower", aFollower, setDisk(failpoint.Broken), restartDisk, processKind, failpoints},
+	{"power-loss-leader", theLeader, kill, restart, processKind, failpoints},
+	{"power-loss-all", everyServer, kill, restart, processKind, failpoints},
+	{"clock-leader", theLeader, shiftClock(maxShift), resetClock, clockKind, failpoints},
+	{"clock-follower", aFollower, shiftClock(maxShift), resetClock, clockKind, failpoints},
+	{"drift-leader", theLeader, shiftClock(maxDrift), resetClock, clockKind, failpoints},
+	{"downgrade-leader", theLeader, downgrade, upgrade, processKind, oldBinary},
+	{"downgrade-follower", aFollower, downgrade, upgrade, processKind, oldBinary},
 }
+
+// Qualities of bad links.
+var (
+	slowLink    = network.Quality{Delay: 60 * time.Millisecond, Jitter: 120 * time.Millisecond}
+	lossyLink   = network.Quality{Delay: time.Millisecond, Jitter: 5 * time.Millisecond, Loss: 0.1}
+	stalledLink = network.Quality{Stall: true}
+)
 
 // FaultNames lists the names of all faults.
 func FaultNames() []string {
@@ -48,120 +121,78 @@ func FaultNames() []string {
 	return names
 }
 
-// findFaults returns the faults with the names; all faults for no names.
-func findFaults(names []string) ([]fault, error) {
+// findFaults returns the faults with the names, of which "A+B" are two at once; for no names, all that the
+// cluster makes possible.
+func findFaults(names []string, possible func(need) bool) ([]mix, error) {
+	var found []mix
 	if len(names) == 0 {
-		return faults, nil
-	}
-	var found []fault
-	for _, name := range names {
-		i := slices.IndexFunc(faults, func(f fault) bool { return f.name == name })
-		if i < 0 {
-			return nil, api.Errorf(api.CodeInvalid, "fault %q is unknown: choose from %s", name, strings.Join(FaultNames(), ", "))
+		for _, f := range faults {
+			if possible(f.needs) {
+				found = append(found, mix{f})
+			}
 		}
-		found = append(found, faults[i])
+		return found, nil
+	}
+	for _, name := range names {
+		var both mix
+		for part := range strings.SplitSeq(name, "+") {
+			f, err := findFault(part, possible)
+			if err != nil {
+				return nil, err
+			}
+			both = append(both, f)
+		}
+		if len(both) > 2 || len(both) == 2 && !both[0].mayOverlap(both[1]) {
+			return nil, api.Errorf(api.CodeInvalid, "the faults of %q cannot overlap: choose two of different kinds, without none and the corrupt faults", name)
+		}
+		found = append(found, both)
 	}
 	return found, nil
 }
 
-func noServer(int, *rand.Rand) []int { return nil }
-
-func theLeader(leader int, _ *rand.Rand) []int { return []int{leader} }
-
-func aFollower(leader int, r *rand.Rand) []int {
-	return []int{(leader + 1 + r.IntN(servers-1)) % servers}
+func findFault(name string, possible func(need) bool) (fault, error) {
+	i := slices.IndexFunc(faults, func(f fault) bool { return f.name == name })
+	switch {
+	case i < 0:
+		return fault{}, api.Errorf(api.CodeInvalid, "fault %q is unknown: choose from %s", name, strings.Join(FaultNames(), ", "))
+	case !possible(faults[i].needs) && faults[i].needs == failpoints:
+		return fault{}, api.Errorf(api.CodeInvalid, "fault %q needs a binary with failpoints: set -failpoints", name)
+	case !possible(faults[i].needs):
+		return fault{}, api.Errorf(api.CodeInvalid, "fault %q needs a binary of an earlier version: set -old-binary", name)
+	}
+	return faults[i], nil
 }
 
-func everyServer(int, *rand.Rand) []int {
+func noServer(*cluster, int, *rand.Rand) []int { return nil }
+
+func theLeader(_ *cluster, leader int, _ *rand.Rand) []int { return []int{leader} }
+
+func aFollower(c *cluster, leader int, r *rand.Rand) []int {
+	return []int{(leader + 1 + r.IntN(len(c.all)-1)) % len(c.all)}
+}
+
+// aMinority returns the largest minority, of random servers.
+func aMinority(c *cluster, _ int, r *rand.Rand) []int {
+	return r.Perm(len(c.all))[:(len(c.all)-1)/2]
+}
+
+func everyServer(c *cluster, _ int, _ *rand.Rand) []int {
 	var all []int
-	for i := range servers {
+	for i := range c.all {
 		all = append(all, i)
 	}
 	return all
 }
 
-// injectAll injects a fault on its targets.
-func (f fault) injectAll(c *cluster, targets []int) error {
-	for _, target := range targets {
-		if err := f.inject(c, target); err != nil {
-			return fmt.Errorf("inject %s on server %d: %w", f.name, target, err)
+// each returns a function that acts on each target. It acts on all of them even if one fails.
+func each(act func(c *cluster, target int) error) func(context.Context, *scene) error {
+	return func(_ context.Context, s *scene) error {
+		var errs []error
+		for _, target := range s.targets {
+			if err := act(s.cluster, target); err != nil {
+				errs = append(errs, fmt.Errorf("server %d: %w", target, err))
+			}
 		}
+		return errors.Join(errs...)
 	}
-	return nil
-}
-
-// healAll ends a fault on its targets.
-func (f fault) healAll(c *cluster, targets []int) error {
-	var errs []error
-	for _, target := range targets {
-		if err := f.heal(c, target); err != nil {
-			errs = append(errs, fmt.Errorf("heal %s on server %d: %w", f.name, target, err))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (c *cluster) kill(target int) error {
-	c.all[target].Kill()
-	return nil
-}
-
-func (c *cluster) restart(target int) error { return c.all[target].Start() }
-
-func signal(s syscall.Signal) func(*cluster, int) error {
-	return func(c *cluster, target int) error { return syscall.Kill(c.all[target].PID(), s) }
-}
-
-func (c *cluster) disconnect(target int) error { return c.net.Hosts()[target].Disconnect() }
-func (c *cluster) connect(target int) error    { return c.net.Hosts()[target].Connect() }
-
-// mute drops the packets that a server sends to the others.
-func (c *cluster) mute(target int) error {
-	hosts := c.net.Hosts()
-	return c.withOthers(target, func(other int) error { return hosts[target].Block(hosts[other]) })
-}
-
-func (c *cluster) unmute(target int) error {
-	hosts := c.net.Hosts()
-	return c.withOthers(target, func(other int) error { return hosts[target].Unblock(hosts[other]) })
-}
-
-// deafen drops the packets that the others send to a server.
-func (c *cluster) deafen(target int) error {
-	hosts := c.net.Hosts()
-	return c.withOthers(target, func(other int) error { return hosts[other].Block(hosts[target]) })
-}
-
-func (c *cluster) undeafen(target int) error {
-	hosts := c.net.Hosts()
-	return c.withOthers(target, func(other int) error { return hosts[other].Unblock(hosts[target]) })
-}
-
-// withOthers calls act for each server except for one.
-func (c *cluster) withOthers(target int, act func(other int) error) error {
-	var errs []error
-	for i := range c.all {
-		if i != target {
-			errs = append(errs, act(i))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// awaitWrites returns when a write through each server has succeeded.
-func (c *cluster) awaitWrites(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for i, m := range c.all {
-		err := m.Poll(ctx, pollInterval, func(ctx context.Context) error {
-			ctx, cancel := context.WithTimeout(ctx, opTimeout)
-			defer cancel()
-			_, err := m.Client.NodePools().Put(ctx, &api.NodePool{Name: "recovered", Description: fmt.Sprint("server ", i)})
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("no write through server %d succeeded within %s after the fault: %w", i, patience, err)
-		}
-	}
-	return nil
 }

@@ -15,6 +15,9 @@ const (
 	opRead  = "read"
 	opWrite = "write"
 	opCAS   = "cas"
+
+	opSave    = "save"    // of a snapshot
+	opRestore = "restore" // of the last snapshot
 )
 
 // Results of operations.
@@ -82,6 +85,18 @@ func (h *history) byRegister() map[string][]operation {
 	return grouped
 }
 
+// indexesOf lists the indexes of the acknowledged writes to a register.
+func (h *history) indexesOf(register string) (indexes []uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, o := range h.operations {
+		if o.Register == register && (o.Kind == opWrite || o.Kind == opCAS) && o.Result == resultOK {
+			indexes = append(indexes, o.Index)
+		}
+	}
+	return indexes
+}
+
 // A failure is the evidence of a round that violated a promise.
 type failure struct {
 	Seed       uint64
@@ -89,6 +104,7 @@ type failure struct {
 	Fault      string
 	Replay     string // command that repeats the run
 	Violations []string
+	Undecided  []string
 	Notes      []note
 	Operations []operation
 }

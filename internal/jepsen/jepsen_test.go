@@ -24,7 +24,10 @@ var (
 	ledger   = flag.String("ledger", "", "file to which a summary of the run is appended")
 	evidence = flag.String("evidence", "", "directory for the histories of failed rounds; default: a new one")
 	binary   = flag.String("reeve", "", "the binary under test; default: built from this tree")
-	planted  = flag.Bool("planted", false, "test a binary with planted defects, and fail unless the harness finds one")
+	servers  = flag.Int("servers", 0, "number of servers; 0: three or five, by the seed")
+	points   = flag.Bool("failpoints", false, "test a binary with the tag faults, whose clock and disk the harness controls")
+	older    = flag.String("old-binary", "", "a binary of an earlier version; servers are downgraded to it")
+	planted  = flag.String("planted", "", "comma-separated build tags of planted defects; fail unless the harness finds them")
 )
 
 // reeve is the binary under test, built once.
@@ -43,22 +46,41 @@ func TestMain(m *testing.M) {
 			return 1
 		}
 		defer os.RemoveAll(dir)
-		reeve = filepath.Join(dir, "reeve")
-		args := []string{"build", "-o", reeve}
-		if *planted {
-			args = append(args, "-tags", "planted")
-		}
-		if out, err := exec.Command("go", append(args, "github.com/reeve-run/reeve/cmd/reeve")...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		if reeve, err = build(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 		return m.Run()
 	}())
 }
 
+// build builds the binary under test.
+func build(dir string) (string, error) {
+	path := filepath.Join(dir, "reeve")
+	args := []string{"build", "-o", path}
+	var tags []string
+	if *planted != "" {
+		tags = strings.Split(*planted, ",")
+	}
+	if *points {
+		overlay, err := clockOverlay(dir)
+		if err != nil {
+			return "", err
+		}
+		tags, args = append(tags, "faults"), append(args, "-overlay", overlay)
+	}
+	args = append(args, "-tags", strings.Join(tags, ","), "github.com/reeve-run/reeve/cmd/reeve")
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
 // TestFaults runs one round with a fixed seed, or a run with the parameters of the flags.
 func TestFaults(t *testing.T) {
-	o := Options{Reeve: reeve, Seed: *seed, Rounds: *rounds, Duration: *duration, Dir: *evidence, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	o := Options{
+		Reeve: reeve, OldBinary: *older, Failpoints: *points, Servers: *servers, Seed: *seed, Rounds: *rounds, Duration: *duration, Dir: *evidence, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}
@@ -67,6 +89,9 @@ func TestFaults(t *testing.T) {
 	}
 	if o.Rounds == 0 && o.Duration == 0 {
 		o.Rounds = 1
+		if o.Servers == 0 {
+			o.Servers = 3
+		}
 		if *chosen == "" {
 			o.Faults = []string{"kill-leader"}
 		}
@@ -80,17 +105,17 @@ func TestFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Commit = commit(t)
-	t.Logf("%d rounds %v in %s: %d operations (%d unknown), %d histories (%d undecided), %d violations",
-		s.Rounds, s.Faults, time.Duration(s.Seconds)*time.Second, s.Operations, s.Unknown, s.Histories, s.Undecided, len(s.Violations))
+	t.Logf("%d rounds (%d undecided) %v in %s: %d operations (%d unknown), %d histories (%d undecided), %d violations",
+		s.Rounds, len(s.UndecidedRounds), s.Faults, time.Duration(s.Seconds)*time.Second, s.Operations, s.Unknown, s.Histories, s.Undecided, len(s.Violations))
 	if *ledger != "" {
 		if err := s.Append(*ledger); err != nil {
 			t.Error(err)
 		}
 	}
-	if s.Operations < 100*s.Rounds || s.Histories < 4*s.Rounds {
+	if *planted == "" && (s.Operations < 100*s.Rounds || s.Histories < 4*s.Rounds) {
 		t.Errorf("only %d operations in %d histories were checked", s.Operations, s.Histories)
 	}
-	if *planted {
+	if *planted != "" {
 		if len(s.Violations) == 0 {
 			t.Error("the harness did not find the planted defect")
 		}
@@ -99,6 +124,9 @@ func TestFaults(t *testing.T) {
 	}
 	for _, v := range s.Violations {
 		t.Error(v)
+	}
+	for _, reason := range s.UndecidedRounds {
+		t.Errorf("undecided: %s", reason)
 	}
 }
 

@@ -18,11 +18,18 @@ import (
 type mirror struct {
 	mu         sync.Mutex
 	jobs       map[string]bool
-	index      uint64 // of the newest message
-	within     bool   // reports whether the stream is in a snapshot
-	streams    int    // that a fault ended
+	index      uint64          // of the newest message since the last snapshot began
+	newest     uint64          // index of all messages
+	within     bool            // reports whether the stream is in a snapshot
+	missed     bool            // reports whether the stream missed events, and owes a snapshot
+	streams    int             // that a fault ended
+	seen       map[uint64]bool // indexes of messages with events, since forget
+	skipped    []span          // indexes whose changes snapshots contain, since forget
 	violations []string
 }
+
+// A span is a range of indexes.
+type span struct{ after, to uint64 }
 
 // follow applies the messages of the stream until ctx ends.
 func (m *mirror) follow(ctx context.Context, c *client.Client) {
@@ -42,7 +49,7 @@ func (m *mirror) broke() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.streams++
-	m.within = false
+	m.within, m.missed = false, false
 }
 
 func (m *mirror) violate(format string, args ...any) {
@@ -57,9 +64,13 @@ func (m *mirror) apply(b *api.EventBatch) {
 	defer m.mu.Unlock()
 	switch {
 	case b.Snapshot == api.SnapshotBegin:
-		m.jobs, m.within, m.index = map[string]bool{}, true, 0
+		m.skipped = append(m.skipped, span{m.newest, b.Index})
+		m.jobs, m.within, m.missed, m.index = map[string]bool{}, true, false, 0
 	case b.Missed != nil:
-		m.violations = append(m.violations, fmt.Sprintf("the event stream with snapshots reports missed events from %d to %d without a snapshot", b.Missed.From, b.Missed.To))
+		m.skipped = append(m.skipped, span{b.Missed.From - 1, b.Missed.To})
+		m.missed = true
+	case m.missed && len(b.Events) > 0:
+		m.violations = append(m.violations, fmt.Sprintf("the event stream continues with index %d after missed events, without a snapshot", b.Index))
 	case b.Snapshot == "" && len(b.Events) > 0 && b.Index <= m.index:
 		m.violations = append(m.violations, fmt.Sprintf("the event stream sent index %d after index %d", b.Index, m.index))
 	}
@@ -70,7 +81,13 @@ func (m *mirror) apply(b *api.EventBatch) {
 			m.jobs[e.Key] = true
 		}
 	}
-	m.index = max(m.index, b.Index)
+	if b.Snapshot == "" && len(b.Events) > 0 {
+		if m.seen == nil {
+			m.seen = map[uint64]bool{}
+		}
+		m.seen[b.Index] = true
+	}
+	m.index, m.newest = max(m.index, b.Index), max(m.newest, b.Index)
 	if b.Snapshot == api.SnapshotEnd {
 		m.within = false
 	}
@@ -80,10 +97,34 @@ func (m *mirror) apply(b *api.EventBatch) {
 func (m *mirror) missing(jobs []string) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.within {
+	if m.within || m.missed {
 		return jobs
 	}
 	return slices.DeleteFunc(slices.Clone(jobs), func(id string) bool { return m.jobs[id] })
+}
+
+// unseen lists those of the indexes of writes that the stream omitted, and those that it has not
+// reached.
+func (m *mirror) unseen(indexes []uint64) (omitted, pending []uint64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, i := range indexes {
+		switch {
+		case m.seen[i] || slices.ContainsFunc(m.skipped, func(s span) bool { return i > s.after && i <= s.to }):
+		case i <= m.newest && !m.missed:
+			omitted = append(omitted, i)
+		default:
+			pending = append(pending, i)
+		}
+	}
+	return omitted, pending
+}
+
+// forget forgets the indexes of messages.
+func (m *mirror) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.seen, m.skipped = nil, nil
 }
 
 // extra lists the jobs that the stream shows and the list does not contain.

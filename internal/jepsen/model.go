@@ -18,13 +18,29 @@ type cell struct {
 	set   bool   // false: no operation yet; any read may return the value
 }
 
-// model is a register with an index that every write increases.
+// A memory is a register with its value in the last snapshot.
+type memory struct{ now, saved cell }
+
+// model is a register with an index that every write increases. A restore resets it to the value
+// in the last snapshot.
 //
 // The outcome of an unknown write does not contain its index: until the next operation that
 // returns the index, the model accepts any index above the last one.
 var model = porcupine.Model{
-	Init: func() any { return cell{} },
-	Step: func(s, in, _ any) (bool, any) { return step(s.(cell), in.(operation)) },
+	Init: func() any { return memory{} },
+	Step: func(s, in, _ any) (bool, any) {
+		m, o := s.(memory), in.(operation)
+		switch o.Kind {
+		case opSave:
+			m.saved = m.now
+			return true, m
+		case opRestore:
+			m.now = m.saved
+			return true, m
+		}
+		legal, now := step(m.now, o)
+		return legal, memory{now, m.saved}
+	},
 }
 
 func step(c cell, o operation) (bool, cell) {

@@ -6,6 +6,7 @@ package jepsen
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +46,18 @@ func TestHistoriesThatARegisterCanAndCannotHave(t *testing.T) {
 		"conflict with the current index":               {false, []operation{write, at(5, 6, opCAS, "c", 5, 0, resultConflict)}},
 		"two check-and-sets with one index":             {false, []operation{write, at(3, 6, opCAS, "b", 5, 6, resultOK), at(3, 6, opCAS, "c", 5, 7, resultOK)}},
 		"unknown check-and-set that cannot have effect": {false, []operation{write, later, at(5, 6, opCAS, "c", 5, 0, resultUnknown), at(7, 8, opRead, "c", 0, 9, resultOK)}},
-		"unknown check-and-set that took effect":        {true, []operation{write, at(3, 4, opCAS, "c", 5, 0, resultUnknown), at(7, 8, opRead, "c", 0, 9, resultOK)}},
+		"restore of the value in the snapshot": {true, []operation{
+			write, at(3, 4, opSave, "", 0, 0, resultOK), at(5, 6, opWrite, "b", 0, 6, resultOK),
+			at(7, 8, opRestore, "", 0, 0, resultOK), at(9, 10, opRead, "a", 0, 5, resultOK), at(11, 12, opWrite, "c", 0, 9, resultOK),
+		}},
+		"restore that erases nothing": {false, []operation{
+			write, at(3, 4, opSave, "", 0, 0, resultOK), at(5, 6, opWrite, "b", 0, 6, resultOK),
+			at(7, 8, opRestore, "", 0, 0, resultOK), at(9, 10, opRead, "b", 0, 6, resultOK),
+		}},
+		"snapshot without an acknowledged write": {false, []operation{
+			write, later, at(5, 6, opSave, "", 0, 0, resultOK), at(7, 8, opRestore, "", 0, 0, resultOK), at(9, 10, opRead, "a", 0, 5, resultOK),
+		}},
+		"unknown check-and-set that took effect": {true, []operation{write, at(3, 4, opCAS, "c", 5, 0, resultUnknown), at(7, 8, opRead, "c", 0, 9, resultOK)}},
 	} {
 		want := porcupine.Illegal
 		if c.legal {
@@ -73,10 +85,25 @@ func TestAMirrorFindsRepeatedAndMissingEvents(t *testing.T) {
 	if extra := m.extra(map[string]bool{"a": true}); len(extra) != 1 || extra[0] != "b" {
 		t.Errorf("extra %v, want b", extra)
 	}
+	if omitted, pending := m.unseen([]uint64{2, 4, 5, 6}); !slices.Equal(omitted, []uint64{4}) || !slices.Equal(pending, []uint64{6}) {
+		t.Errorf("omitted %v, want 4: the snapshot ends with 3, and the next message has 5; pending %v, want 6", omitted, pending)
+	}
 	m.apply(&api.EventBatch{Index: 5, Events: job("b")})
-	m.apply(&api.EventBatch{Missed: &api.EventMissed{From: 6, To: 9}})
+	m.apply(&api.EventBatch{Index: 9, Missed: &api.EventMissed{From: 6, To: 9}})
+	if missing := m.missing([]string{"a"}); len(missing) != 1 {
+		t.Error("a stream that owes a snapshot counts as complete")
+	}
+	m.apply(&api.EventBatch{Index: 10, Events: job("c")})
 	if v := m.takeViolations(); len(v) != 2 {
-		t.Errorf("violations %q, want one for the repeated index and one for the missed events", v)
+		t.Errorf("violations %q, want one for the repeated index and one for the missed snapshot", v)
+	}
+	m.apply(&api.EventBatch{Snapshot: api.SnapshotBegin, Index: 12})
+	m.apply(&api.EventBatch{Snapshot: api.SnapshotEnd, Index: 12})
+	if v := m.takeViolations(); len(v) > 0 {
+		t.Errorf("violations of a stream that sends the missed snapshot: %v", v)
+	}
+	if omitted, _ := m.unseen([]uint64{7, 9, 11}); len(omitted) > 0 {
+		t.Errorf("omitted %v: missed indexes are in the snapshot that the stream owes", omitted)
 	}
 }
 
@@ -86,20 +113,21 @@ func TestTwoLiveAllocationsOfOneInstanceAreAViolation(t *testing.T) {
 		{ID: "2", Name: "web.main[0]", DesiredStatus: api.AllocDesiredStop, ClientStatus: api.AllocClientRunning},
 		{ID: "3", Name: "web.main[1]", DesiredStatus: api.AllocDesiredRun, ClientStatus: api.AllocClientPending},
 	}
-	if v := checkIndexes(list); len(v) > 0 {
-		t.Errorf("violations %v", v)
+	var f findings
+	if checkIndexes(&f, list); !f.clean() {
+		t.Errorf("violations %v", f.violations)
 	}
 	list[1].DesiredStatus = api.AllocDesiredRun
-	if v := checkIndexes(list); len(v) != 1 || !strings.Contains(v[0], "web.main[0]") {
-		t.Errorf("violations %v, want one about web.main[0]", v)
+	if checkIndexes(&f, list); len(f.violations) != 1 || !strings.Contains(f.violations[0], "web.main[0]") {
+		t.Errorf("violations %v, want one about web.main[0]", f.violations)
 	}
 }
 
 func TestUnknownFaultsAreRejected(t *testing.T) {
-	if _, err := findFaults([]string{"none", "flood"}); api.CodeOf(err) != api.CodeInvalid || !strings.Contains(err.Error(), "kill-leader") {
+	if _, err := findFaults([]string{"none", "flood"}, everything); api.CodeOf(err) != api.CodeInvalid || !strings.Contains(err.Error(), "kill-leader") {
 		t.Errorf("error %v, want one that lists the faults", err)
 	}
-	if found, err := findFaults(nil); err != nil || len(found) != len(FaultNames()) {
+	if found, err := findFaults(nil, everything); err != nil || len(found) != len(FaultNames()) {
 		t.Errorf("%d faults, %v", len(found), err)
 	}
 }
@@ -107,12 +135,17 @@ func TestUnknownFaultsAreRejected(t *testing.T) {
 func TestALedgerGrowsByLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")
 	for range 2 {
-		if err := (&Summary{Seed: 7}).Append(path); err != nil {
+		s := &Summary{
+			Seed: 7, Evidence: []string{"/evidence"}, Violations: []string{"lost; history: /evidence; replay: none"}, UndecidedRounds: []string{"slow; history: /evidence; replay: none"},
+		}
+		if err := s.Append(path); err != nil {
 			t.Fatal(err)
 		}
 	}
 	text, err := os.ReadFile(path)
-	if err != nil || strings.Count(string(text), `"Seed":7`) != 2 || strings.Count(string(text), "\n") != 2 {
+	if err != nil || strings.Count(string(text), `"Seed":7`) != 2 || strings.Count(string(text), `["lost"]`) != 2 || strings.Count(string(text), `["slow"]`) != 2 || strings.Contains(string(text), "/evidence") || strings.Count(string(text), "\n") != 2 {
 		t.Errorf("ledger %q: %v", text, err)
 	}
 }
+
+func everything(need) bool { return true }

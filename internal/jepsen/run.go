@@ -14,28 +14,26 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/anishathalye/porcupine"
-
 	"github.com/reeve-run/reeve/api"
-)
-
-// Bounds of the phases of a round.
-const (
-	lateBurst = 50 * time.Millisecond  // of reads before the end of the fault
-	calm      = 400 * time.Millisecond // of load before and after the fault
-	minFault  = time.Second
-	maxFault  = 4 * time.Second // below the time after which a silent node counts as lost
 )
 
 // Options configure a run.
 type Options struct {
-	Reeve    string        // the binary
-	Seed     uint64        // of faults and operations
-	Rounds   int           // number of rounds; 0: until Duration ends
-	Duration time.Duration // no round starts later
-	Faults   []string      // names; none: all, in random order
-	Dir      string        // of the histories of failed rounds
-	Logger   *slog.Logger
+	Reeve      string        // the binary
+	OldBinary  string        // the binary of an earlier version, for faults that change the version
+	Failpoints bool          // reports whether the binary has failpoints
+	Servers    int           // number of servers; 0: three or five, by the seed
+	Seed       uint64        // of faults and operations
+	Rounds     int           // number of rounds; 0: until Duration ends
+	Duration   time.Duration // no round starts later
+	Faults     []string      // names; none: all that the binaries make possible, in random order
+	Dir        string        // of the histories of failed rounds
+	Logger     *slog.Logger
+}
+
+// possible reports whether the options fulfil the need of a fault.
+func (o *Options) possible(n need) bool {
+	return n == nothing || n == failpoints && o.Failpoints || n == oldBinary && o.OldBinary != ""
 }
 
 // A Summary is the result of a run, and one line of the ledger.
@@ -43,6 +41,8 @@ type Summary struct {
 	Time       time.Time // start of the run
 	Commit     string
 	Seed       uint64
+	Servers    int  `json:",omitempty"` // 0 in lines of earlier harnesses: three
+	Failpoints bool `json:",omitempty"`
 	Seconds    int
 	Rounds     int
 	Faults     map[string]int // rounds by fault
@@ -51,7 +51,9 @@ type Summary struct {
 	Histories  int // checked
 	Undecided  int // histories whose check took too long
 	Violations []string
-	Evidence   []string `json:",omitempty"` // files with the histories of failed rounds
+	// UndecidedRounds are the reasons why rounds decided nothing: a wait exceeded the harness's patience.
+	UndecidedRounds []string `json:",omitempty"`
+	Evidence        []string `json:",omitempty"` // files with the histories of failed rounds
 }
 
 // A run is a cluster with the state of the harness between rounds.
@@ -65,20 +67,29 @@ type run struct {
 	summary Summary
 }
 
-// Run runs rounds until one violates a promise. An error means that the harness failed; a
-// violation is part of the summary.
+// Run runs rounds until one violates a promise or decides nothing. An error means that the harness
+// failed; a violation is part of the summary.
 func Run(ctx context.Context, o Options) (_ *Summary, err error) {
-	chosen, err := findFaults(o.Faults)
+	chosen, err := findFaults(o.Faults, o.possible)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Options: o, summary: Summary{Time: time.Now().UTC().Truncate(time.Second), Seed: o.Seed, Faults: map[string]int{}, Violations: []string{}}}
-	if r.cluster, err = newCluster(ctx, o.Reeve); err != nil {
+	random := rand.New(rand.NewPCG(o.Seed, 0))
+	if o.Servers == 0 {
+		o.Servers = 3 + 2*random.IntN(2)
+	}
+	r := &run{Options: o, summary: Summary{
+		Time: time.Now().UTC().Truncate(time.Second), Seed: o.Seed, Servers: o.Servers, Failpoints: o.Failpoints, Faults: map[string]int{}, Violations: []string{},
+	}}
+	if r.cluster, err = newCluster(ctx, o); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.cluster.close()) }()
 	r.values.Store(1000)
 	if r.steady, err = startSteady(ctx, r.cluster); err != nil {
+		return nil, err
+	}
+	if err := startDuties(ctx, r.cluster); err != nil {
 		return nil, err
 	}
 	following, stop := context.WithCancel(ctx)
@@ -90,16 +101,15 @@ func Run(ctx context.Context, o Options) (_ *Summary, err error) {
 		r.mirrors = append(r.mirrors, view)
 		running.Go(func() { view.follow(following, m.Client) })
 	}
-	random := rand.New(rand.NewPCG(o.Seed, 0))
 	began, order := time.Now(), []int(nil)
-	for i := 0; len(r.summary.Violations) == 0 && ctx.Err() == nil && (o.Rounds == 0 || i < o.Rounds) && (o.Duration == 0 || time.Since(began) < o.Duration); i++ {
+	for i := 0; r.summary.clean() && ctx.Err() == nil && (o.Rounds == 0 || i < o.Rounds) && (o.Duration == 0 || time.Since(began) < o.Duration); i++ {
 		if len(order) == 0 {
 			order = random.Perm(len(chosen))
 		}
 		f := chosen[order[0]]
 		order = order[1:]
-		if err := r.round(ctx, i, f, random); err != nil {
-			return nil, fmt.Errorf("round %d (%s): %w", i, f.name, err)
+		if err := r.round(ctx, i, f, chosen, random); err != nil {
+			return nil, err
 		}
 	}
 	r.summary.Seconds = int(time.Since(began).Seconds())
@@ -108,167 +118,62 @@ func Run(ctx context.Context, o Options) (_ *Summary, err error) {
 
 // replay returns the command that repeats the run up to a round.
 func (r *run) replay(round int) string {
-	command := fmt.Sprintf("go test ./internal/jepsen -run TestFaults -count=1 -timeout 0 -v -seed %d -rounds %d", r.Seed, round+1)
+	command := fmt.Sprintf("go test ./internal/jepsen -run TestFaults -count=1 -timeout 0 -v -seed %d -servers %d -rounds %d", r.Seed, r.Servers, round+1)
+	if r.Failpoints {
+		command += " -failpoints"
+	}
 	if len(r.Faults) > 0 {
 		command += " -faults " + strings.Join(r.Faults, ",")
 	}
 	return command
 }
 
-// round injects one fault under load, heals it, and checks the promises.
-func (r *run) round(ctx context.Context, number int, f fault, random *rand.Rand) error {
-	name := fmt.Sprint(number)
-	h := newHistory()
-	l := &load{history: h, registers: registersOf(name), round: name, values: &r.values}
-	leader, err := r.cluster.leader(ctx)
-	if err != nil {
-		return err
-	}
-	targets, lasts := f.targets(leader, random), minFault+time.Duration(random.Int64N(int64(maxFault-minFault)))
-	through := random.IntN(servers)
-	loading, stop := context.WithCancel(ctx)
-	defer stop()
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer stop()
-	seed := random.Uint64()
-	running.Go(func() { l.run(loading, r.cluster, seed) })
-
-	l.burst(r.cluster, targets, &running) // opens connections for the next one
-	pass(ctx, calm)
-	h.note(fmt.Sprintf("server %d leads; %s on servers %v for %s", leader, f.name, targets, lasts.Round(time.Millisecond)))
-	r.Logger.Info("fault", "round", number, "fault", f.name, "leader", leader, "servers", targets, "lasts", lasts.Round(time.Millisecond))
-	injected := f.injectAll(r.cluster, targets)
-	running.Go(func() {
-		ctx, cancel := context.WithTimeout(loading, opTimeout)
-		defer cancel()
-		// The outcome may be unknown: the registration after the fault repeats it.
-		_ = registerChurn(ctx, r.cluster.all[through], name)
-	})
-	pass(ctx, lasts)
-	l.burst(r.cluster, targets, &running)
-	pass(ctx, lateBurst)
-	if err := errors.Join(injected, f.healAll(r.cluster, targets)); err != nil {
-		return err
-	}
-	h.note("healed")
-	var violations []string
-	if err := r.cluster.awaitWrites(ctx); err != nil {
-		violations = append(violations, err.Error())
-	}
-	h.note("writes succeed through all servers")
-	pass(ctx, calm)
-	stop()
-	running.Wait()
-	if len(violations) == 0 {
-		violations = r.check(ctx, l, name)
-	}
-	return r.record(number, f, h, violations)
-}
-
-// check checks the promises after a fault.
-func (r *run) check(ctx context.Context, l *load, name string) (violations []string) {
-	if err := l.readAll(ctx, r.cluster); err != nil {
-		return []string{err.Error()}
-	}
-	for register, operations := range l.history.byRegister() {
-		r.summary.Histories++
-		switch linearize(operations) {
-		case porcupine.Illegal:
-			violations = append(violations, fmt.Sprintf("the history of the register %s is not linearizable (%d operations)", register, len(operations)))
-		case porcupine.Unknown:
-			r.summary.Undecided++
-		}
-	}
-	r.acked = append(r.acked, l.acked...)
-	violations = append(violations, r.checkJobs(ctx)...)
-	if err := registerChurn(ctx, r.cluster.all[0], name); err != nil {
-		return append(violations, fmt.Sprintf("register the job %s after the fault: %v", churnJob, err))
-	}
-	return append(violations, checkTasks(ctx, r.cluster, r.steady)...)
-}
-
-// checkJobs compares the acknowledged registrations with the job list and the allocations of each
-// server, and with the event streams.
-func (r *run) checkJobs(ctx context.Context) (violations []string) {
-	for i, m := range r.cluster.all {
-		jobs, _, err := m.Client.Jobs().List(ctx, nil)
-		if err != nil {
-			return append(violations, fmt.Sprintf("list the jobs through server %d after the fault: %v", i, err))
-		}
-		listed := map[string]bool{}
-		for _, j := range jobs {
-			listed[j.ID] = true
-		}
-		var lost []string
-		for _, id := range r.acked {
-			if !listed[id] {
-				lost = append(lost, id)
-			}
-		}
-		if len(lost) > 0 {
-			violations = append(violations, fmt.Sprintf("server %d does not list %d acknowledged jobs: %v", i, len(lost), lost))
-		}
-		waiting, cancel := context.WithTimeout(ctx, patience)
-		err = m.Poll(waiting, pollInterval, func(context.Context) error {
-			if missing := r.mirrors[i].missing(keys(listed)); len(missing) > 0 {
-				return fmt.Errorf("the event stream of server %d does not show the jobs %v", i, missing)
-			}
-			return nil
-		})
-		cancel()
-		if err != nil {
-			violations = append(violations, err.Error())
-		}
-		if extra := r.mirrors[i].extra(listed); len(extra) > 0 {
-			violations = append(violations, fmt.Sprintf("the event stream of server %d shows jobs that do not exist: %v", i, extra))
-		}
-		violations = append(violations, r.mirrors[i].takeViolations()...)
-		list, _, err := m.Client.Allocations().List(ctx, nil)
-		if err != nil {
-			return append(violations, fmt.Sprintf("list the allocations through server %d after the fault: %v", i, err))
-		}
-		violations = append(violations, checkIndexes(list)...)
-	}
-	return violations
-}
-
-func keys(set map[string]bool) []string {
-	var all []string
-	for key := range set {
-		all = append(all, key)
-	}
-	return all
-}
+// manyErrors is the number of equal errors in a round that is logged.
+const manyErrors = 20
 
 // record adds a round to the summary, and saves the history of a failed one.
-func (r *run) record(number int, f fault, h *history, violations []string) error {
+func (r *run) record(number int, name string, h *history, found findings) error {
 	s := &r.summary
 	s.Rounds++
-	s.Faults[f.name]++
+	s.Faults[name]++
 	s.Operations += len(h.operations)
-	unknown := 0
+	unknown, errs := 0, map[string]int{}
 	for _, o := range h.operations {
 		if o.Result == resultUnknown {
 			unknown++
+			errs[o.Error]++
 		}
 	}
 	s.Unknown += unknown
-	r.Logger.Info("round", "round", number, "fault", f.name, "operations", len(h.operations), "unknown", unknown, "violations", len(violations))
-	if len(violations) == 0 {
+	for text, n := range errs {
+		if n > manyErrors {
+			r.Logger.Warn("many operations have an unknown outcome", "round", number, "operations", n, "error", text)
+		}
+	}
+	r.Logger.Info("round", "round", number, "fault", name, "operations", len(h.operations), "unknown", unknown, "violations", len(found.violations), "undecided", len(found.undecided))
+	if found.clean() {
 		return nil
 	}
-	evidence := failure{Seed: r.Seed, Round: number, Fault: f.name, Replay: r.replay(number), Violations: violations, Notes: h.notes, Operations: h.operations}
+	evidence := failure{Seed: r.Seed, Round: number, Fault: name, Replay: r.replay(number), Violations: found.violations, Undecided: found.undecided, Notes: h.notes, Operations: h.operations}
 	path, err := evidence.save(r.Dir)
 	if err != nil {
-		return errors.Join(api.Errorf(api.CodeInternal, "violations: %s", strings.Join(violations, "; ")), fmt.Errorf("save the history: %w", err))
+		return errors.Join(api.Errorf(api.CodeInternal, "violations: %s; undecided: %s", strings.Join(found.violations, "; "), strings.Join(found.undecided, "; ")), fmt.Errorf("save the history: %w", err))
 	}
 	s.Evidence = append(s.Evidence, path)
-	for _, v := range violations {
-		s.Violations = append(s.Violations, fmt.Sprintf("round %d (%s): %s; history: %s; replay: %s", number, f.name, v, path, evidence.Replay))
+	line := func(text string) string {
+		return fmt.Sprintf("round %d (%s): %s%s%s; replay: %s", number, name, text, evidenceMark, path, evidence.Replay)
+	}
+	for _, v := range found.violations {
+		s.Violations = append(s.Violations, line(v))
+	}
+	if len(found.undecided) > 0 && len(found.violations) == 0 {
+		s.UndecidedRounds = append(s.UndecidedRounds, line(strings.Join(found.undecided, "; ")))
 	}
 	return nil
 }
+
+// clean reports whether no round violated a promise, and each decided.
+func (s *Summary) clean() bool { return len(s.Violations)+len(s.UndecidedRounds) == 0 }
 
 // pass returns after d, or when ctx ends.
 func pass(ctx context.Context, d time.Duration) {

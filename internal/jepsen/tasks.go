@@ -28,21 +28,19 @@ const (
 
 // startSteady starts one process on each server and returns when all of them run.
 func startSteady(ctx context.Context, c *cluster) (map[int]string, error) {
-	job := testbed.ShellJob(steadyJob, servers, "exec sleep "+steadyMark)
+	job := testbed.ShellJob(steadyJob, len(c.all), "exec sleep "+steadyMark)
 	job.Constraints = []*api.Constraint{{Operand: "distinct_hosts", RTarget: "true"}}
 	if _, err := c.all[0].Client.Jobs().Register(ctx, &api.RegisterJobRequest{Job: job}); err != nil {
 		return nil, fmt.Errorf("start the job %s: %w", steadyJob, err)
 	}
-	return awaitProcesses(ctx, c, steadyMark, servers)
+	return awaitProcesses(ctx, c, steadyMark, len(c.all))
 }
 
 // awaitProcesses returns the processes with the mark, with the allocations that they belong to, once
 // their number is as expected.
 func awaitProcesses(ctx context.Context, c *cluster, mark string, count int) (map[int]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	var found map[int]string
-	err := c.all[0].Poll(ctx, 5*pollInterval, func(context.Context) error {
+	err := c.retry(ctx, func(context.Context) error {
 		if found = processes(c, mark); len(found) != count {
 			return fmt.Errorf("%d processes %q run, not %d: %v", len(found), "sleep "+mark, count, found)
 		}
@@ -86,13 +84,11 @@ func registerChurn(ctx context.Context, m *testbed.Machine, round string) error 
 }
 
 // checkTasks checks the processes and allocations after a fault.
-func checkTasks(ctx context.Context, c *cluster, steady map[int]string) (violations []string) {
+func checkTasks(ctx context.Context, f *findings, c *cluster, steady map[int]string) {
 	if now := processes(c, steadyMark); !maps.Equal(now, steady) {
-		violations = append(violations, fmt.Sprintf("the fault changed the processes of the job %s from %v to %v", steadyJob, steady, now))
+		f.violate("the fault changed the processes of the job %s from %v to %v", steadyJob, steady, now)
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	err := c.all[0].Poll(ctx, 5*pollInterval, func(ctx context.Context) error {
+	err := c.retry(ctx, func(ctx context.Context) error {
 		list, _, err := c.all[0].Client.Jobs().Allocations(ctx, churnJob, true, nil)
 		if err != nil {
 			return err
@@ -110,25 +106,24 @@ func checkTasks(ctx context.Context, c *cluster, steady map[int]string) (violati
 		for _, name := range processes(c, churnMark) {
 			running[name]++
 		}
-		if len(live) != churnCount || !maps.Equal(live, running) {
-			return fmt.Errorf("live allocations of the newest version %v, processes %v, want %d of each", live, running, churnCount)
-		}
 		for name, n := range running {
 			if n != 1 {
-				return fmt.Errorf("%d processes of %s", n, name)
+				return contradict("%d processes of %s", n, name)
 			}
+		}
+		if len(live) != churnCount || !maps.Equal(live, running) {
+			return fmt.Errorf("live allocations of the newest version %v, processes %v, want %d of each", live, running, churnCount)
 		}
 		return nil
 	})
 	if err != nil {
-		violations = append(violations, fmt.Sprintf("the job %s does not converge within %s: %v", churnJob, patience, err))
+		f.add(fmt.Errorf("the job %s does not converge: %w", churnJob, err))
 	}
-	return violations
 }
 
-// checkIndexes returns the instances that several live allocations hold. A live allocation may
+// checkIndexes finds the instances that several live allocations hold. A live allocation may
 // wait for the end of its predecessor, which no longer has the desired status run.
-func checkIndexes(list []*api.AllocationListStub) (violations []string) {
+func checkIndexes(f *findings, list []*api.AllocationListStub) {
 	live := map[string][]string{}
 	for _, a := range list {
 		if a.DesiredStatus == api.AllocDesiredRun && (a.ClientStatus == api.AllocClientRunning || a.ClientStatus == api.AllocClientPending) {
@@ -137,8 +132,7 @@ func checkIndexes(list []*api.AllocationListStub) (violations []string) {
 	}
 	for name, ids := range live {
 		if len(ids) > 1 {
-			violations = append(violations, fmt.Sprintf("%d live allocations hold %s: %v", len(ids), name, ids))
+			f.violate("%d live allocations hold %s: %v", len(ids), name, ids)
 		}
 	}
-	return violations
 }

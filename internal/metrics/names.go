@@ -64,6 +64,7 @@ func serverSeries() []*Series {
 		gauge("nomad.nomad.plan.queue_depth", "Placements that wait for the applier"),
 		summary("nomad.nomad.plan.evaluate", "Time in ms to check a batch of placements"),
 		summary("nomad.nomad.plan.submit", "Time in ms from the submission of a placement to its outcome"),
+		counter("reeve.worker.evaluations_total", "Evaluations that the workers of this server have processed, on the leader and on followers"),
 		counter("nomad.nomad.plan.node_rejected", "Allocations and placements that the applier refused"),
 		counter("reeve.applier.refusals_total", "The same as nomad.nomad.plan.node_rejected"),
 
@@ -87,6 +88,8 @@ func serverSeries() []*Series {
 		gauge("reeve.feed.lag_entries", "Log entries that the scheduler has not seen yet; 0 on followers"),
 		counter("reeve.snapshots_total", "Snapshots of the state that this server took"),
 		gauge("reeve.snapshot.age_seconds", "Age of the newest snapshot of the state; 0 without one"),
+		gauge("reeve.scheduled_snapshot.age_seconds", "Age of the newest file that this server's schedule of snapshots saved; 0 without one"),
+		gauge("reeve.scheduled_snapshot.failing", "1 if the last attempt to save a scheduled snapshot failed, otherwise 0"),
 	)
 }
 

@@ -64,6 +64,7 @@ type Registry struct {
 	gather  *prometheus.Registry
 	series  map[string]*Series          // by Prometheus' name
 	descs   map[string]*prometheus.Desc // by the name in JSON, without tags
+	census  state.Census
 
 	requests, queries, failures atomic.Uint64
 }

@@ -28,6 +28,7 @@ func (e *emitter) server(f server.Figures, now time.Time) {
 		took := f.Schedules[jobType]
 		e.summary("nomad.nomad.worker.invoke_scheduler_"+jobType, &took, time.Millisecond)
 	}
+	e.counter("reeve.worker.evaluations_total", f.Computed)
 	e.gauge("nomad.nomad.plan.queue_depth", float64(f.Queued))
 	e.summary("nomad.nomad.plan.evaluate", &f.Checks, time.Millisecond)
 	e.summary("nomad.nomad.plan.submit", &f.Submits, time.Millisecond)
@@ -68,6 +69,12 @@ func (e *emitter) log(f *server.Figures, now time.Time) {
 	e.gauge("reeve.log.unapplied_entries", float64(unapplied))
 	e.counter("reeve.snapshots_total", l.Snapshots)
 	e.gauge("reeve.snapshot.age_seconds", age(l.Snapshot, now))
+	saved := time.Time{}
+	if f.Backup.Last != nil {
+		saved = f.Backup.Last.Time
+	}
+	e.gauge("reeve.scheduled_snapshot.age_seconds", age(saved, now))
+	e.flag("reeve.scheduled_snapshot.failing", f.Backup.Failure != "")
 }
 
 // age returns the seconds since a time, 0 for the zero time and for the future.

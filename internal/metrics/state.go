@@ -13,35 +13,27 @@ import (
 const other = "other"
 
 // state counts the objects of the cluster, and returns the number of groups without series of their
-// own.
+// own. It looks at every job only for the first scrape: later ones count what changed, and stop
+// at the last group with series.
 func (e *emitter) state(v *state.Snapshot) (omitted int) {
-	jobs := map[string]int{api.JobStatusPending: 0, api.JobStatusRunning: 0, api.JobStatusDead: 0}
-	var all, rest api.GroupSummary
-	var last *api.Job
-	shown := 0
+	total := e.r.census.Take(v)
+	rest, shown := total.Groups, 0
 	for g := range v.GroupCounts() {
-		if g.Job != last {
-			last = g.Job
-			jobs[g.Job.Status]++
+		if shown == min(e.r.limits.Groups, total.Active) {
+			break
 		}
-		add(&all, &g.GroupSummary)
-		switch active := g.Live || g.Queued > 0; {
-		case active && shown < e.r.limits.Groups:
-			shown++
-			tags, values := Tags(g.Group.MetricTags)
-			labels := append([]string{Label(g.Job.Namespace), Label(g.Job.ID), Label(g.Group.Name), Label(g.Job.ParentID)}, values...)
-			e.group(&g.GroupSummary, tags, labels)
-		case active:
-			omitted++
-			fallthrough
-		default:
-			add(&rest, &g.GroupSummary)
+		if !g.IsActive() {
+			continue
 		}
+		shown++
+		rest.Subtract(&g.GroupSummary)
+		tags, values := Tags(g.Group.MetricTags)
+		labels := append([]string{Label(g.Job.Namespace), Label(g.Job.ID), Label(g.Group.Name), Label(g.Job.ParentID)}, values...)
+		e.group(&g.GroupSummary, tags, labels)
 	}
 	e.group(&rest, nil, []string{"", other, "", ""})
-	for status, n := range jobs {
-		e.gauge("nomad.nomad.job_status."+status, float64(n))
-	}
+	e.statuses("nomad.nomad.job_status.", total.Jobs, api.JobStatusPending, api.JobStatusRunning, api.JobStatusDead)
+	all := &total.Groups
 	for status, n := range map[string]int{
 		"queued": all.Queued, "starting": all.Starting, "running": all.Running, "complete": all.Complete,
 		"failed": all.Failed, "lost": all.Lost, "unknown": all.Unknown,
@@ -50,9 +42,11 @@ func (e *emitter) state(v *state.Snapshot) (omitted int) {
 	}
 	e.gauge("reeve.allocations_unhealthy", float64(all.Crashing), "crashing")
 	e.gauge("reeve.allocations_unhealthy", float64(all.Failing), "failing")
-	e.nodes(v)
-	e.deployments(v)
-	return omitted
+	e.counts("reeve.nodes", total.Nodes, api.NodeStatusInit, api.NodeStatusReady, api.NodeStatusDown, api.NodeStatusDisconnected)
+	e.gauge("nomad.nomad.heartbeat.active", float64(total.Nodes[api.NodeStatusReady]))
+	e.counts("reeve.deployments", total.Deployments, api.DeploymentPending, api.DeploymentRunning, api.DeploymentPaused, api.DeploymentBlocked,
+		api.DeploymentSuccessful, api.DeploymentFailed, api.DeploymentCancelled)
+	return total.Active - shown
 }
 
 // group writes the series of one group.
@@ -66,38 +60,21 @@ func (e *emitter) group(s *api.GroupSummary, tags, labels []string) {
 	e.taggedGauge("nomad.nomad.job_summary.unknown", float64(s.Unknown), tags, labels...)
 }
 
-func add(sum, s *api.GroupSummary) {
-	sum.Queued += s.Queued
-	sum.Starting += s.Starting
-	sum.Running += s.Running
-	sum.Complete += s.Complete
-	sum.Failed += s.Failed
-	sum.Lost += s.Lost
-	sum.Unknown += s.Unknown
-	sum.Crashing += s.Crashing
-	sum.Failing += s.Failing
+// statuses writes a series for each status; known ones exist from the start.
+func (e *emitter) statuses(prefix string, counts map[string]int, known ...string) {
+	for _, status := range known {
+		e.gauge(prefix+status, float64(counts[status]))
+	}
 }
 
-func (e *emitter) nodes(v *state.Snapshot) {
-	counts := map[string]int{api.NodeStatusInit: 0, api.NodeStatusReady: 0, api.NodeStatusDown: 0, api.NodeStatusDisconnected: 0}
-	for n := range v.Nodes() {
-		counts[n.Status]++
+// counts writes a series with a label for each status; known ones exist from the start.
+func (e *emitter) counts(name string, counts map[string]int, known ...string) {
+	for _, status := range known {
+		if _, ok := counts[status]; !ok {
+			e.gauge(name, 0, Label(status))
+		}
 	}
 	for status, n := range counts {
-		e.gauge("reeve.nodes", float64(n), Label(status))
-	}
-	e.gauge("nomad.nomad.heartbeat.active", float64(counts[api.NodeStatusReady]))
-}
-
-func (e *emitter) deployments(v *state.Snapshot) {
-	counts := map[string]int{
-		api.DeploymentPending: 0, api.DeploymentRunning: 0, api.DeploymentPaused: 0, api.DeploymentBlocked: 0,
-		api.DeploymentSuccessful: 0, api.DeploymentFailed: 0, api.DeploymentCancelled: 0,
-	}
-	for d := range v.Deployments() {
-		counts[d.Status]++
-	}
-	for status, n := range counts {
-		e.gauge("reeve.deployments", float64(n), Label(status))
+		e.gauge(name, float64(n), Label(status))
 	}
 }

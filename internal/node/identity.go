@@ -14,6 +14,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/ledger"
+	"github.com/reeve-run/reeve/internal/secretfile"
 )
 
 // identity is the node's id. Its certificate proves it.
@@ -112,28 +113,9 @@ func (n *Node) keepPassport() {
 	}
 	data, err := json.Marshal(p)
 	if err == nil {
-		err = replaceFile(filepath.Join(n.config.DataDir, identityFile), append(data, '\n'))
+		err = secretfile.Write(filepath.Join(n.config.DataDir, identityFile), append(data, '\n'))
 	}
 	if err != nil {
 		n.log.Error("cannot write the node's identity beside its ledger: it would be lost with it", "error", err)
 	}
-}
-
-// replaceFile atomically writes a file that only its owner can read.
-func replaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
 }

@@ -38,7 +38,9 @@ type Message struct {
 }
 
 // AppendFrame appends a message of a node's stream, with its length.
-func AppendFrame(b []byte, m *Message) ([]byte, error) {
+func AppendFrame(b []byte, m *Message) ([]byte, error) { return AppendMessage(b, m.encode()) }
+
+func (m *Message) encode() *NodeAllocations {
 	w := &NodeAllocations{Complete: m.Complete, Index: m.Index, ClusterId: m.ClusterID, Timeline: m.Timeline, Rewound: m.Rewound, JobsJson: m.Jobs}
 	for _, id := range m.Removed {
 		w.Removed = append(w.Removed, allocset.PackID(id))
@@ -51,15 +53,7 @@ func AppendFrame(b []byte, m *Message) ([]byte, error) {
 		}
 		w.Allocations = e.Set()
 	}
-	size := w.SizeVT()
-	b = binary.AppendUvarint(b, uint64(size))
-	start := len(b)
-	if cap(b)-start < size {
-		b = append(make([]byte, 0, start+size), b...)
-	}
-	b = b[:start+size]
-	_, err := w.MarshalToSizedBufferVT(b[start:])
-	return b, err
+	return w
 }
 
 // ReadFrame reads the next message of a node's stream; nil is a sign of life.

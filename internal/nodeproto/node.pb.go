@@ -172,6 +172,775 @@ func (x *NodeReport) GetAllocations() *allocset.Allocations {
 	return nil
 }
 
+// An agent and a server keep one connection (TLS protocol reeve-node/1). The agent
+// sends FromNode messages, the server ToNode messages, each after its length as a
+// varint. Readers ignore fields that they do not know.
+type FromNode struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Slot          uint32                 `protobuf:"varint,1,opt,name=slot,proto3" json:"slot,omitempty"`  // of a node on this connection; only simulations have several
+	Hello         *Hello                 `protobuf:"bytes,2,opt,name=hello,proto3" json:"hello,omitempty"` // the first message of a slot
+	Beat          bool                   `protobuf:"varint,3,opt,name=beat,proto3" json:"beat,omitempty"`  // a heartbeat
+	Report        *Report                `protobuf:"bytes,4,opt,name=report,proto3" json:"report,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FromNode) Reset() {
+	*x = FromNode{}
+	mi := &file_node_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FromNode) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FromNode) ProtoMessage() {}
+
+func (x *FromNode) ProtoReflect() protoreflect.Message {
+	mi := &file_node_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FromNode.ProtoReflect.Descriptor instead.
+func (*FromNode) Descriptor() ([]byte, []int) {
+	return file_node_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *FromNode) GetSlot() uint32 {
+	if x != nil {
+		return x.Slot
+	}
+	return 0
+}
+
+func (x *FromNode) GetHello() *Hello {
+	if x != nil {
+		return x.Hello
+	}
+	return nil
+}
+
+func (x *FromNode) GetBeat() bool {
+	if x != nil {
+		return x.Beat
+	}
+	return false
+}
+
+func (x *FromNode) GetReport() *Report {
+	if x != nil {
+		return x.Report
+	}
+	return nil
+}
+
+type Hello struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Node          []byte                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`         // packed id
+	Agent         string                 `protobuf:"bytes,2,opt,name=agent,proto3" json:"agent,omitempty"`       // mark that tells two agents of one node apart
+	Timeline      string                 `protobuf:"bytes,3,opt,name=timeline,proto3" json:"timeline,omitempty"` // position of the last message that the node received
+	Index         uint64                 `protobuf:"varint,4,opt,name=index,proto3" json:"index,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Hello) Reset() {
+	*x = Hello{}
+	mi := &file_node_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Hello) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Hello) ProtoMessage() {}
+
+func (x *Hello) ProtoReflect() protoreflect.Message {
+	mi := &file_node_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Hello.ProtoReflect.Descriptor instead.
+func (*Hello) Descriptor() ([]byte, []int) {
+	return file_node_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Hello) GetNode() []byte {
+	if x != nil {
+		return x.Node
+	}
+	return nil
+}
+
+func (x *Hello) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *Hello) GetTimeline() string {
+	if x != nil {
+		return x.Timeline
+	}
+	return ""
+}
+
+func (x *Hello) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+type Report struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`    // increases with each report of an agent
+	Content       []byte                 `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`   // NodeReport
+	Session       uint64                 `protobuf:"fixed64,3,opt,name=session,proto3" json:"session,omitempty"` // random; another one for each start of the agent
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Report) Reset() {
+	*x = Report{}
+	mi := &file_node_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Report) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Report) ProtoMessage() {}
+
+func (x *Report) ProtoReflect() protoreflect.Message {
+	mi := &file_node_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Report.ProtoReflect.Descriptor instead.
+func (*Report) Descriptor() ([]byte, []int) {
+	return file_node_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Report) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Report) GetContent() []byte {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+func (x *Report) GetSession() uint64 {
+	if x != nil {
+		return x.Session
+	}
+	return 0
+}
+
+type ToNode struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Slot          uint32                 `protobuf:"varint,1,opt,name=slot,proto3" json:"slot,omitempty"`
+	Welcome       *Welcome               `protobuf:"bytes,2,opt,name=welcome,proto3" json:"welcome,omitempty"` // answers Hello
+	Heard         bool                   `protobuf:"varint,3,opt,name=heard,proto3" json:"heard,omitempty"`    // the leader knows of the last heartbeat
+	Allocations   *NodeAllocations       `protobuf:"bytes,4,opt,name=allocations,proto3" json:"allocations,omitempty"`
+	Result        *ReportResult          `protobuf:"bytes,5,opt,name=result,proto3" json:"result,omitempty"`
+	Failure       *Failure               `protobuf:"bytes,6,opt,name=failure,proto3" json:"failure,omitempty"` // ends the slot
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToNode) Reset() {
+	*x = ToNode{}
+	mi := &file_node_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToNode) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToNode) ProtoMessage() {}
+
+func (x *ToNode) ProtoReflect() protoreflect.Message {
+	mi := &file_node_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToNode.ProtoReflect.Descriptor instead.
+func (*ToNode) Descriptor() ([]byte, []int) {
+	return file_node_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *ToNode) GetSlot() uint32 {
+	if x != nil {
+		return x.Slot
+	}
+	return 0
+}
+
+func (x *ToNode) GetWelcome() *Welcome {
+	if x != nil {
+		return x.Welcome
+	}
+	return nil
+}
+
+func (x *ToNode) GetHeard() bool {
+	if x != nil {
+		return x.Heard
+	}
+	return false
+}
+
+func (x *ToNode) GetAllocations() *NodeAllocations {
+	if x != nil {
+		return x.Allocations
+	}
+	return nil
+}
+
+func (x *ToNode) GetResult() *ReportResult {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
+func (x *ToNode) GetFailure() *Failure {
+	if x != nil {
+		return x.Failure
+	}
+	return nil
+}
+
+type Welcome struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TtlMs         uint64                 `protobuf:"varint,1,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"` // a node sends heartbeats at least this often
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Welcome) Reset() {
+	*x = Welcome{}
+	mi := &file_node_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Welcome) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Welcome) ProtoMessage() {}
+
+func (x *Welcome) ProtoReflect() protoreflect.Message {
+	mi := &file_node_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
+func (*Welcome) Descriptor() ([]byte, []int) {
+	return file_node_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Welcome) GetTtlMs() uint64 {
+	if x != nil {
+		return x.TtlMs
+	}
+	return 0
+}
+
+type ReportResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
+	Index         uint64                 `protobuf:"varint,2,opt,name=index,proto3" json:"index,omitempty"` // at which the report is durable
+	Failure       *Failure               `protobuf:"bytes,3,opt,name=failure,proto3" json:"failure,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportResult) Reset() {
+	*x = ReportResult{}
+	mi := &file_node_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportResult) ProtoMessage() {}
+
+func (x *ReportResult) ProtoReflect() protoreflect.Message {
+	mi := &file_node_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportResult.ProtoReflect.Descriptor instead.
+func (*ReportResult) Descriptor() ([]byte, []int) {
+	return file_node_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *ReportResult) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *ReportResult) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *ReportResult) GetFailure() *Failure {
+	if x != nil {
+		return x.Failure
+	}
+	return nil
+}
+
+type Failure struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"` // api.ErrorCode
+	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Failure) Reset() {
+	*x = Failure{}
+	mi := &file_node_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Failure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Failure) ProtoMessage() {}
+
+func (x *Failure) ProtoReflect() protoreflect.Message {
+	mi := &file_node_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Failure.ProtoReflect.Descriptor instead.
+func (*Failure) Descriptor() ([]byte, []int) {
+	return file_node_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Failure) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Failure) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+// What a server tells the leader about the nodes that are connected to it.
+type Heartbeats struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Nodes         [][]byte               `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"`        // packed ids
+	Agents        [][]byte               `protobuf:"bytes,2,rep,name=agents,proto3" json:"agents,omitempty"`      // digest of the mark of each node's agent; empty: unknown
+	Arriving      bool                   `protobuf:"varint,3,opt,name=arriving,proto3" json:"arriving,omitempty"` // reports whether some of the nodes wait for their first message
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Heartbeats) Reset() {
+	*x = Heartbeats{}
+	mi := &file_node_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Heartbeats) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Heartbeats) ProtoMessage() {}
+
+func (x *Heartbeats) ProtoReflect() protoreflect.Message {
+	mi := &file_node_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Heartbeats.ProtoReflect.Descriptor instead.
+func (*Heartbeats) Descriptor() ([]byte, []int) {
+	return file_node_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Heartbeats) GetNodes() [][]byte {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+func (x *Heartbeats) GetAgents() [][]byte {
+	if x != nil {
+		return x.Agents
+	}
+	return nil
+}
+
+func (x *Heartbeats) GetArriving() bool {
+	if x != nil {
+		return x.Arriving
+	}
+	return false
+}
+
+type HeartbeatsResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint64                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"` // of the leader's state
+	TtlMs         uint64                 `protobuf:"varint,2,opt,name=ttl_ms,json=ttlMs,proto3" json:"ttl_ms,omitempty"`
+	Rejected      []*Rejection           `protobuf:"bytes,3,rep,name=rejected,proto3" json:"rejected,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HeartbeatsResult) Reset() {
+	*x = HeartbeatsResult{}
+	mi := &file_node_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HeartbeatsResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HeartbeatsResult) ProtoMessage() {}
+
+func (x *HeartbeatsResult) ProtoReflect() protoreflect.Message {
+	mi := &file_node_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HeartbeatsResult.ProtoReflect.Descriptor instead.
+func (*HeartbeatsResult) Descriptor() ([]byte, []int) {
+	return file_node_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *HeartbeatsResult) GetIndex() uint64 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *HeartbeatsResult) GetTtlMs() uint64 {
+	if x != nil {
+		return x.TtlMs
+	}
+	return 0
+}
+
+func (x *HeartbeatsResult) GetRejected() []*Rejection {
+	if x != nil {
+		return x.Rejected
+	}
+	return nil
+}
+
+type Rejection struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Position      uint32                 `protobuf:"varint,1,opt,name=position,proto3" json:"position,omitempty"` // in Heartbeats
+	Failure       *Failure               `protobuf:"bytes,2,opt,name=failure,proto3" json:"failure,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Rejection) Reset() {
+	*x = Rejection{}
+	mi := &file_node_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Rejection) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Rejection) ProtoMessage() {}
+
+func (x *Rejection) ProtoReflect() protoreflect.Message {
+	mi := &file_node_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Rejection.ProtoReflect.Descriptor instead.
+func (*Rejection) Descriptor() ([]byte, []int) {
+	return file_node_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Rejection) GetPosition() uint32 {
+	if x != nil {
+		return x.Position
+	}
+	return 0
+}
+
+func (x *Rejection) GetFailure() *Failure {
+	if x != nil {
+		return x.Failure
+	}
+	return nil
+}
+
+// Reports of the nodes that are connected to a server, for the leader.
+type Reports struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Reports       []*PassedReport        `protobuf:"bytes,1,rep,name=reports,proto3" json:"reports,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reports) Reset() {
+	*x = Reports{}
+	mi := &file_node_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reports) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reports) ProtoMessage() {}
+
+func (x *Reports) ProtoReflect() protoreflect.Message {
+	mi := &file_node_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reports.ProtoReflect.Descriptor instead.
+func (*Reports) Descriptor() ([]byte, []int) {
+	return file_node_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Reports) GetReports() []*PassedReport {
+	if x != nil {
+		return x.Reports
+	}
+	return nil
+}
+
+type PassedReport struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Node          []byte                 `protobuf:"bytes,1,opt,name=node,proto3" json:"node,omitempty"`       // packed id
+	Content       []byte                 `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"` // NodeReport
+	Number        uint64                 `protobuf:"varint,3,opt,name=number,proto3" json:"number,omitempty"`
+	Session       uint64                 `protobuf:"fixed64,4,opt,name=session,proto3" json:"session,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PassedReport) Reset() {
+	*x = PassedReport{}
+	mi := &file_node_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PassedReport) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PassedReport) ProtoMessage() {}
+
+func (x *PassedReport) ProtoReflect() protoreflect.Message {
+	mi := &file_node_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PassedReport.ProtoReflect.Descriptor instead.
+func (*PassedReport) Descriptor() ([]byte, []int) {
+	return file_node_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *PassedReport) GetNode() []byte {
+	if x != nil {
+		return x.Node
+	}
+	return nil
+}
+
+func (x *PassedReport) GetContent() []byte {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
+func (x *PassedReport) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *PassedReport) GetSession() uint64 {
+	if x != nil {
+		return x.Session
+	}
+	return 0
+}
+
+type ReportsResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Results       []*ReportResult        `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"` // in the order of the reports
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportsResult) Reset() {
+	*x = ReportsResult{}
+	mi := &file_node_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportsResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportsResult) ProtoMessage() {}
+
+func (x *ReportsResult) ProtoReflect() protoreflect.Message {
+	mi := &file_node_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportsResult.ProtoReflect.Descriptor instead.
+func (*ReportsResult) Descriptor() ([]byte, []int) {
+	return file_node_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ReportsResult) GetResults() []*ReportResult {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
 var File_node_proto protoreflect.FileDescriptor
 
 const file_node_proto_rawDesc = "" +
@@ -190,7 +959,58 @@ const file_node_proto_rawDesc = "" +
 	"\arewound\x18\b \x01(\bR\arewound\"N\n" +
 	"\n" +
 	"NodeReport\x12@\n" +
-	"\vallocations\x18\x01 \x01(\v2\x1e.reeve.allocset.v1.AllocationsR\vallocationsB/Z-github.com/reeve-run/reeve/internal/nodeprotob\x06proto3"
+	"\vallocations\x18\x01 \x01(\v2\x1e.reeve.allocset.v1.AllocationsR\vallocations\"\x8d\x01\n" +
+	"\bFromNode\x12\x12\n" +
+	"\x04slot\x18\x01 \x01(\rR\x04slot\x12*\n" +
+	"\x05hello\x18\x02 \x01(\v2\x14.reeve.node.v1.HelloR\x05hello\x12\x12\n" +
+	"\x04beat\x18\x03 \x01(\bR\x04beat\x12-\n" +
+	"\x06report\x18\x04 \x01(\v2\x15.reeve.node.v1.ReportR\x06report\"c\n" +
+	"\x05Hello\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\fR\x04node\x12\x14\n" +
+	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x1a\n" +
+	"\btimeline\x18\x03 \x01(\tR\btimeline\x12\x14\n" +
+	"\x05index\x18\x04 \x01(\x04R\x05index\"T\n" +
+	"\x06Report\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x18\n" +
+	"\acontent\x18\x02 \x01(\fR\acontent\x12\x18\n" +
+	"\asession\x18\x03 \x01(\x06R\asession\"\x8d\x02\n" +
+	"\x06ToNode\x12\x12\n" +
+	"\x04slot\x18\x01 \x01(\rR\x04slot\x120\n" +
+	"\awelcome\x18\x02 \x01(\v2\x16.reeve.node.v1.WelcomeR\awelcome\x12\x14\n" +
+	"\x05heard\x18\x03 \x01(\bR\x05heard\x12@\n" +
+	"\vallocations\x18\x04 \x01(\v2\x1e.reeve.node.v1.NodeAllocationsR\vallocations\x123\n" +
+	"\x06result\x18\x05 \x01(\v2\x1b.reeve.node.v1.ReportResultR\x06result\x120\n" +
+	"\afailure\x18\x06 \x01(\v2\x16.reeve.node.v1.FailureR\afailure\" \n" +
+	"\aWelcome\x12\x15\n" +
+	"\x06ttl_ms\x18\x01 \x01(\x04R\x05ttlMs\"n\n" +
+	"\fReportResult\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x14\n" +
+	"\x05index\x18\x02 \x01(\x04R\x05index\x120\n" +
+	"\afailure\x18\x03 \x01(\v2\x16.reeve.node.v1.FailureR\afailure\"7\n" +
+	"\aFailure\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\"V\n" +
+	"\n" +
+	"Heartbeats\x12\x14\n" +
+	"\x05nodes\x18\x01 \x03(\fR\x05nodes\x12\x16\n" +
+	"\x06agents\x18\x02 \x03(\fR\x06agents\x12\x1a\n" +
+	"\barriving\x18\x03 \x01(\bR\barriving\"u\n" +
+	"\x10HeartbeatsResult\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\x04R\x05index\x12\x15\n" +
+	"\x06ttl_ms\x18\x02 \x01(\x04R\x05ttlMs\x124\n" +
+	"\brejected\x18\x03 \x03(\v2\x18.reeve.node.v1.RejectionR\brejected\"Y\n" +
+	"\tRejection\x12\x1a\n" +
+	"\bposition\x18\x01 \x01(\rR\bposition\x120\n" +
+	"\afailure\x18\x02 \x01(\v2\x16.reeve.node.v1.FailureR\afailure\"@\n" +
+	"\aReports\x125\n" +
+	"\areports\x18\x01 \x03(\v2\x1b.reeve.node.v1.PassedReportR\areports\"n\n" +
+	"\fPassedReport\x12\x12\n" +
+	"\x04node\x18\x01 \x01(\fR\x04node\x12\x18\n" +
+	"\acontent\x18\x02 \x01(\fR\acontent\x12\x16\n" +
+	"\x06number\x18\x03 \x01(\x04R\x06number\x12\x18\n" +
+	"\asession\x18\x04 \x01(\x06R\asession\"F\n" +
+	"\rReportsResult\x125\n" +
+	"\aresults\x18\x01 \x03(\v2\x1b.reeve.node.v1.ReportResultR\aresultsB/Z-github.com/reeve-run/reeve/internal/nodeprotob\x06proto3"
 
 var (
 	file_node_proto_rawDescOnce sync.Once
@@ -204,20 +1024,44 @@ func file_node_proto_rawDescGZIP() []byte {
 	return file_node_proto_rawDescData
 }
 
-var file_node_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_node_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_node_proto_goTypes = []any{
 	(*NodeAllocations)(nil),      // 0: reeve.node.v1.NodeAllocations
 	(*NodeReport)(nil),           // 1: reeve.node.v1.NodeReport
-	(*allocset.Allocations)(nil), // 2: reeve.allocset.v1.Allocations
+	(*FromNode)(nil),             // 2: reeve.node.v1.FromNode
+	(*Hello)(nil),                // 3: reeve.node.v1.Hello
+	(*Report)(nil),               // 4: reeve.node.v1.Report
+	(*ToNode)(nil),               // 5: reeve.node.v1.ToNode
+	(*Welcome)(nil),              // 6: reeve.node.v1.Welcome
+	(*ReportResult)(nil),         // 7: reeve.node.v1.ReportResult
+	(*Failure)(nil),              // 8: reeve.node.v1.Failure
+	(*Heartbeats)(nil),           // 9: reeve.node.v1.Heartbeats
+	(*HeartbeatsResult)(nil),     // 10: reeve.node.v1.HeartbeatsResult
+	(*Rejection)(nil),            // 11: reeve.node.v1.Rejection
+	(*Reports)(nil),              // 12: reeve.node.v1.Reports
+	(*PassedReport)(nil),         // 13: reeve.node.v1.PassedReport
+	(*ReportsResult)(nil),        // 14: reeve.node.v1.ReportsResult
+	(*allocset.Allocations)(nil), // 15: reeve.allocset.v1.Allocations
 }
 var file_node_proto_depIdxs = []int32{
-	2, // 0: reeve.node.v1.NodeAllocations.allocations:type_name -> reeve.allocset.v1.Allocations
-	2, // 1: reeve.node.v1.NodeReport.allocations:type_name -> reeve.allocset.v1.Allocations
-	2, // [2:2] is the sub-list for method output_type
-	2, // [2:2] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	15, // 0: reeve.node.v1.NodeAllocations.allocations:type_name -> reeve.allocset.v1.Allocations
+	15, // 1: reeve.node.v1.NodeReport.allocations:type_name -> reeve.allocset.v1.Allocations
+	3,  // 2: reeve.node.v1.FromNode.hello:type_name -> reeve.node.v1.Hello
+	4,  // 3: reeve.node.v1.FromNode.report:type_name -> reeve.node.v1.Report
+	6,  // 4: reeve.node.v1.ToNode.welcome:type_name -> reeve.node.v1.Welcome
+	0,  // 5: reeve.node.v1.ToNode.allocations:type_name -> reeve.node.v1.NodeAllocations
+	7,  // 6: reeve.node.v1.ToNode.result:type_name -> reeve.node.v1.ReportResult
+	8,  // 7: reeve.node.v1.ToNode.failure:type_name -> reeve.node.v1.Failure
+	8,  // 8: reeve.node.v1.ReportResult.failure:type_name -> reeve.node.v1.Failure
+	11, // 9: reeve.node.v1.HeartbeatsResult.rejected:type_name -> reeve.node.v1.Rejection
+	8,  // 10: reeve.node.v1.Rejection.failure:type_name -> reeve.node.v1.Failure
+	13, // 11: reeve.node.v1.Reports.reports:type_name -> reeve.node.v1.PassedReport
+	7,  // 12: reeve.node.v1.ReportsResult.results:type_name -> reeve.node.v1.ReportResult
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_node_proto_init() }
@@ -231,7 +1075,7 @@ func file_node_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_node_proto_rawDesc), len(file_node_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -6,4 +6,4 @@
 package nodeproto
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "40c864e5d1afe43f5e2cf7e762d6b13ab893d1912aeb36d893547bd6b76bde97"
+const schemaSum = "e85aa5e6a2126a5fdd6b80c15a696e575dc7e8cf3c7b0ba4c0fd35818c584948"

@@ -71,12 +71,20 @@ func (t Token) LogValue() slog.Value {
 }
 
 // Hash returns the SHA-256 of the token, which servers store in place of the token.
-func (t Token) Hash() [32]byte { return sha256.Sum256([]byte(t.String())) }
+func (t Token) Hash() [32]byte { return HashToken(t.String()) }
+
+// HashToken returns the hash of a token that is given as text. Like ParseToken, it ignores one
+// newline at the end.
+func HashToken(text string) [32]byte { return sha256.Sum256([]byte(withoutNewline(text))) }
+
+func withoutNewline(text string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+}
 
 // ParseToken reads a token. It ignores one newline at the end, as files have it. No error
 // repeats a part of the text, which may be a secret.
 func ParseToken(text string) (Token, error) {
-	t, err := parseToken(strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"))
+	t, err := parseToken(withoutNewline(text))
 	if err != nil {
 		return Token{}, fmt.Errorf("read token: %w", err)
 	}

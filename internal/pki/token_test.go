@@ -31,6 +31,9 @@ func TestTokensHaveAFixedForm(t *testing.T) {
 			if got, err := ParseToken(written); err != nil || got != token {
 				t.Errorf("ParseToken(%q) = %v, %v", written, got, err)
 			}
+			if HashToken(written) != token.Hash() {
+				t.Errorf("HashToken(%q) is not the hash of the token", written)
+			}
 		}
 		if token.Hash() != sha256.Sum256([]byte(text)) {
 			t.Errorf("%s: the hash is not that of the text", kind)

@@ -178,6 +178,10 @@ func (f *Fleet) Release(place []*api.Allocation) (dropped bool) {
 // Reserved yields the reservations that the change feed has not taken over.
 func (f *Fleet) Reserved() iter.Seq[*api.Allocation] { return maps.Values(f.reserved) }
 
+// IsReserved reports whether the change feed has not taken over the reservation of an
+// allocation, and nothing released it.
+func (f *Fleet) IsReserved(id string) bool { return f.reserved[id] != nil }
+
 // hold adds (sign 1) or subtracts (sign -1) the allocation's resources on its node.
 func (f *Fleet) hold(a *api.Allocation, sign int) {
 	slot := f.slot(a.NodeID)

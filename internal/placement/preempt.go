@@ -69,7 +69,7 @@ func (x *preemptor) lost(c *preemptionChoice) (lost int) {
 // the request.
 func (b *batch) mayPreempt(r *Request) *preemptor {
 	p := b.pass
-	if p.order.Policy.Held == nil || !p.view.priorities.upTo(r.Job.Priority-priorityGap) {
+	if p.order.Policy.Held == nil || !p.view.priorities.upTo(r.Job.Priority-PriorityGap) {
 		return nil
 	}
 	if p.preemptor == nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// priorityGap is the minimum difference in priority between a job and the jobs that it may
+// PriorityGap is the minimum difference in priority between a job and the jobs that it may
 // preempt. Jobs of similar importance do not preempt each other.
-const priorityGap = 10
+const PriorityGap = 10
 
 // A preemptionCost is the cost of preempting a set of allocations. Its fields are compared
 // in order, and a smaller cost is better.
@@ -125,7 +125,7 @@ func (x *preemptor) collectHeld(nodeID string, job *api.Job) {
 		case !a.HoldsResources() || a.Job == nil || a.JobID == o.JobID && a.Namespace == o.Namespace:
 		case a.IsServerTerminal() || x.preempted[a.ID]:
 			x.ending = append(x.ending, a)
-		case a.Job.Priority+priorityGap <= job.Priority:
+		case a.Job.Priority+PriorityGap <= job.Priority:
 			v := victim{alloc: a, priority: a.Job.Priority, group: x.losses.group(a)}
 			v.usage, v.more = a.Holding()
 			v.more = v.more || a.AllocatedResources != nil && len(a.AllocatedResources.Shared.Ports) > 0

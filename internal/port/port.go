@@ -20,8 +20,11 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Raft is the ALPN protocol of raft's streams between servers.
-const Raft = "reeve-raft/1"
+// ALPN protocols between servers.
+const (
+	Raft     = "reeve-raft/1"     // raft's streams
+	Founding = "reeve-founding/1" // the agreement on who founds a cluster
+)
 
 const (
 	handshakeTimeout = 10 * time.Second // from the connection's start to the end of its handshake

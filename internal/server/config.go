@@ -4,6 +4,7 @@
 package server
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"runtime"
@@ -12,7 +13,9 @@ import (
 
 	"github.com/hashicorp/raft"
 
+	"github.com/reeve-run/reeve/internal/server/backup"
 	"github.com/reeve-run/reeve/internal/server/control"
+	"github.com/reeve-run/reeve/internal/server/worker"
 )
 
 // Config says how a server runs. Zero fields get the defaults named here.
@@ -33,12 +36,19 @@ type Config struct {
 	// Bootstrap has a server with a transport and a new data directory begin a cluster.
 	// Otherwise it waits until a leader adds it.
 	Bootstrap bool
+	// Servers has the server begin a cluster with several voters instead.
+	Servers []raft.Server
 	// ElectionTimeout is the silence of a leader after which another one is elected (250 ms).
 	ElectionTimeout time.Duration
 	Logger          *slog.Logger
-	// Workers is the number of concurrent evaluations (16 per processor). They mostly wait
-	// for the disk, and concurrent ones share log entries.
-	Workers        int
+	// Workers is the number of concurrent evaluations (16 per processor); negative: none. They
+	// mostly wait for the disk, and concurrent ones share log entries.
+	Workers int
+	// JobTypes are the types of jobs whose evaluations the workers process (all).
+	JobTypes []string
+	// CallLeader sends a request to a route of the leader for servers, and returns the body of the
+	// response; nil: the workers of this server work only while it leads.
+	CallLeader     func(ctx context.Context, path string, body []byte) ([]byte, error)
 	HeartbeatTTL   time.Duration      // a node reports at least this often (10 s)
 	HeartbeatGrace time.Duration      // and is down when it is this late (4 s)
 	MassLoss       control.MassLoss   // control.DefaultMassLoss
@@ -48,6 +58,8 @@ type Config struct {
 	Zone string
 	// LoopbackStacks allows loopback addresses of stacks outside of Reeve, for development on one machine.
 	LoopbackStacks bool
+	// Backup is the schedule of snapshots; the zero value: none.
+	Backup backup.Config
 	// Broken is called, once, when a sync of the log failed: the process is to
 	// end. It must not block.
 	Broken func(error)
@@ -70,7 +82,10 @@ func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	if c.Workers <= 0 {
+	if len(c.JobTypes) == 0 {
+		c.JobTypes = worker.JobTypes[:]
+	}
+	if c.Workers == 0 {
 		c.Workers = 16 * runtime.GOMAXPROCS(0)
 	}
 	if c.HeartbeatTTL <= 0 {

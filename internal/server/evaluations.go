@@ -76,6 +76,7 @@ func (s *Server) Stats() map[string]string {
 			stats["degraded"] = r.Degraded
 		}
 	}
+	stats["evaluations_computed"] = strconv.FormatUint(s.meters.computed.Load(), 10)
 	t := s.term.Load()
 	if t == nil {
 		return stats
@@ -84,7 +85,7 @@ func (s *Server) Stats() map[string]string {
 	for name, n := range map[string]uint64{
 		"evaluations_ready": uint64(b.Ready), "evaluations_delayed": uint64(b.Delayed),
 		"evaluations_blocked": uint64(b.Blocked), "evaluations_out": uint64(b.Out),
-		"workers": uint64(s.cfg.Workers), "placements_refused": s.meters.refused.Load(),
+		"workers": uint64(max(s.cfg.Workers, 0)), "placements_refused": s.meters.refused.Load(),
 	} {
 		stats[name] = strconv.FormatUint(n, 10)
 	}

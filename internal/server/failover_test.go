@@ -24,20 +24,29 @@ type trio struct {
 	*testing.T
 	servers map[string]*server.Server
 	lan     *lan
+	calls   *exchange
+	alive   int // nodes
 }
 
 // newTrio starts three servers, of which the first begins the cluster.
-func newTrio(t *testing.T) *trio {
+func newTrio(t *testing.T, change ...func(id string, c *server.Config)) *trio {
 	t.Helper()
 	tr := &trio{T: t, servers: map[string]*server.Server{}, lan: newLAN()}
+	tr.calls = newExchange(tr.lan)
 	for i := range 3 {
 		id := fmt.Sprint("server-", i)
-		s, err := server.New(server.Config{
+		config := server.Config{
 			DataDir: t.TempDir(), ServerID: id, Addr: id, Transport: tr.lan.join(id), Bootstrap: i == 0, Logger: slog.New(slog.DiscardHandler), Workers: 4,
-		})
+			CallLeader: tr.calls.from(id),
+		}
+		for _, f := range change {
+			f(id, &config)
+		}
+		s, err := server.New(config)
 		if err != nil {
 			t.Fatal(err)
 		}
+		tr.calls.add(id, s)
 		tr.servers[id] = s
 		if i > 0 {
 			if err := tr.leader().Replica().AddVoter(t.Context(), id, id); err != nil {

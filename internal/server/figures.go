@@ -16,9 +16,10 @@ import (
 // meters measures what happens only while this server leads. They outlive a term, so that
 // their counters never decrease.
 type meters struct {
-	refused atomic.Uint64
-	checks  latency.Histogram
-	timings worker.Timings
+	refused  atomic.Uint64
+	computed atomic.Uint64 // evaluations, on any server
+	checks   latency.Histogram
+	timings  worker.Timings
 }
 
 // Figures are a server's measurements. Those of a scheduler are zero on a server that does not
@@ -31,10 +32,13 @@ type Figures struct {
 	Broker    broker.Stats
 	Queued    int    // submissions that wait for the applier
 	Refused   uint64 // allocations and placements
+	Computed  uint64 // evaluations that the workers of this server have processed, also without leading
 	Checks    latency.Summary
 	Submits   latency.Summary
 	Waits     latency.Summary
 	Schedules map[string]latency.Summary // by type of job
+
+	Backup api.SnapshotSchedule // scheduled snapshots
 
 	Healthy          bool // reports whether all servers are healthy; known to the leader alone
 	FailureTolerance int
@@ -43,8 +47,9 @@ type Figures struct {
 // Figures returns the server's measurements.
 func (s *Server) Figures() Figures {
 	f := Figures{
-		Refused: s.meters.refused.Load(), Checks: s.meters.checks.Summary(),
+		Refused: s.meters.refused.Load(), Computed: s.meters.computed.Load(), Checks: s.meters.checks.Summary(),
 		Submits: s.meters.timings.Submit.Summary(), Waits: s.meters.timings.Wait.Summary(),
+		Backup:    *s.LastSnapshot(),
 		Schedules: make(map[string]latency.Summary, len(worker.JobTypes)),
 	}
 	for i, name := range worker.JobTypes {

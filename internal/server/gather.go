@@ -40,21 +40,30 @@ func newGatherer[T any](write func(context.Context, []*gathered[T])) *gatherer[T
 
 // add returns when what is written, with the index of its entry.
 func (g *gatherer[T]) add(ctx context.Context, what T) (uint64, error) {
-	call := &gathered[T]{what: what, done: make(chan struct{})}
-	g.mu.Lock()
-	if g.closed {
-		g.mu.Unlock()
-		return 0, errShutdown
+	call, err := g.put(what)
+	if err != nil {
+		return 0, err
 	}
-	g.waiting = append(g.waiting, call)
-	g.mu.Unlock()
-	g.wake()
 	select {
 	case <-call.done:
 		return call.index, call.err
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}
+}
+
+// put has something written, and does not wait for it.
+func (g *gatherer[T]) put(what T) (*gathered[T], error) {
+	call := &gathered[T]{what: what, done: make(chan struct{})}
+	g.mu.Lock()
+	if g.closed {
+		g.mu.Unlock()
+		return nil, errShutdown
+	}
+	g.waiting = append(g.waiting, call)
+	g.mu.Unlock()
+	g.wake()
+	return call, nil
 }
 
 func (g *gatherer[T]) wake() {

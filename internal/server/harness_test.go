@@ -162,10 +162,12 @@ func describe(snap *state.Snapshot) string {
 		}
 	}
 	for e := range snap.Evaluations() {
-		out += fmt.Sprintf("evaluation %s %s %s %s (%s) queued %v\n", api.ShortID(e.ID), e.JobID, e.TriggeredBy, e.Status, e.StatusDescription, e.QueuedAllocations)
+		out += fmt.Sprintf("evaluation %s %s %s %s (%s) queued %v, created at %d, of state %d, changed at %d\n",
+			api.ShortID(e.ID), e.JobID, e.TriggeredBy, e.Status, e.StatusDescription, e.QueuedAllocations, e.CreateIndex, e.SnapshotIndex, e.ModifyIndex)
 	}
 	for a := range snap.Allocations() {
-		out += fmt.Sprintf("allocation %s %s v%d on %s: %s, %s (%s)\n", api.ShortID(a.ID), a.Name, a.JobVersion(), a.NodeID, a.DesiredStatus, a.ClientStatus, a.DesiredDescription)
+		out += fmt.Sprintf("allocation %s %s v%d on %s: %s, %s (%s), cpu %d, created at %d, changed at %d, by its node at %d\n",
+			api.ShortID(a.ID), a.Name, a.JobVersion(), a.NodeID, a.DesiredStatus, a.ClientStatus, a.DesiredDescription, a.Usage().CPU, a.CreateIndex, a.AllocModifyIndex, a.ModifyIndex)
 	}
 	return out
 }

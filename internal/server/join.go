@@ -27,6 +27,14 @@ const (
 // Join makes a machine a member: it signs a certificate, and adds a server to the replicated
 // log. A server that repeats its request after an interruption gets another certificate.
 func (s *Server) Join(ctx context.Context, r *api.JoinRequest) (*api.JoinResponse, error) {
+	answer, err := s.joinMember(ctx, r)
+	if err != nil {
+		s.refusals.note(r.Name, err, time.Now())
+	}
+	return answer, err
+}
+
+func (s *Server) joinMember(ctx context.Context, r *api.JoinRequest) (*api.JoinResponse, error) {
 	v := s.store.Snapshot()
 	role, err := s.checkToken(v, r.Token)
 	if err != nil {
@@ -142,10 +150,16 @@ func (s *Server) admitServer(ctx context.Context, v *state.Snapshot, r *api.Join
 	if known := v.Server(r.ID); known != nil {
 		old = known.ModifyIndex
 	}
-	server := &api.Server{
-		ID: r.ID, Name: r.Name, Address: r.Address, Version: r.Version, Region: r.Region, Datacenter: r.Datacenter,
-		Joined: time.Now().UnixNano(), Expires: expiry(certificate).UnixNano(), SealKey: r.SealKey, SealedKey: sealed,
+	s.admission.Lock()
+	defer s.admission.Unlock()
+	if err := s.checkServerLevel(r.Name, r.Version, r.Level); err != nil {
+		return err
 	}
+	server := &api.Server{
+		ID: r.ID, Level: r.Level, Name: r.Name, Address: r.Address, Version: r.Version, Region: r.Region, Datacenter: r.Datacenter,
+		Joined: time.Now().UnixNano(), SealKey: r.SealKey, SealedKey: sealed,
+	}
+	server.Issued, server.Expires = validity(certificate)
 	if _, err := s.propose(ctx, state.PutServer(server, &old)); err != nil {
 		return err
 	}

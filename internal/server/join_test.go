@@ -14,6 +14,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/pki"
+	"github.com/reeve-run/reeve/internal/server/replica"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -33,7 +34,16 @@ func (f *founder) AddNonvoter(_ context.Context, id, address string) error {
 	return nil
 }
 
-func found(t *testing.T) *founder {
+// Servers returns the founder, and the servers that joined.
+func (f *founder) Servers() ([]replica.Peer, error) {
+	peers := []replica.Peer{{ID: f.ServerID(), Voter: true}}
+	for id, address := range f.joined {
+		peers = append(peers, replica.Peer{ID: id, Address: address})
+	}
+	return peers, nil
+}
+
+func found(t *testing.T, before ...func(*founder)) *founder {
 	t.Helper()
 	f := &founder{t: t, reached: map[string][]byte{}, joined: map[string]string{}, at: map[string]string{}}
 	clusterID := api.NewID()
@@ -73,6 +83,9 @@ func found(t *testing.T) *founder {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, do := range before {
+		do(f)
+	}
 	if err := f.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +116,7 @@ func (f *founder) request(kind pki.TokenKind) *api.JoinRequest {
 			f.t.Fatal(err)
 		}
 		id = api.NewID()
-		r.Token, r.ID, r.SealKey = tokens.Server, id, public
+		r.Token, r.ID, r.SealKey, r.Level = tokens.Server, id, public, state.Level
 	}
 	csr, err := pki.NewRequest(keyPEM, id)
 	if err != nil {
@@ -219,6 +232,8 @@ func TestRefusedJoinsChangeNothing(t *testing.T) {
 		}, "belongs to server one"},
 		"no request":     {func(_ *founder, r *api.JoinRequest) { r.CSR = "x" }, "join:"},
 		"no key":         {func(_ *founder, r *api.JoinRequest) { r.SealKey = nil }, "no public key"},
+		"an old version": {func(_ *founder, r *api.JoinRequest) { r.Version, r.Level = "0.0.1", 1 }, "server two runs Reeve 0.0.1, which cannot read the log"},
+		"no level":       {func(_ *founder, r *api.JoinRequest) { r.Level = 0 }, "install the version of the other servers"},
 		"an invalid key": {func(_ *founder, r *api.JoinRequest) { r.SealKey = []byte("short") }, "not valid"},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -312,8 +327,13 @@ func TestServersAnnounceThemselves(t *testing.T) {
 		"another member":  {r.ID, "10.0.0.8:4646", "another member answers"},
 		"no address":      {r.ID, "here", "-advertise"},
 		"a server's name": {"unknown", "10.0.0.7:4646", "not a server of this cluster"},
+		"an old version":  {r.ID, "10.0.0.7:4646", "which cannot read the log"},
 	} {
-		err := f.Announce(t.Context(), c.id, &api.AnnounceRequest{Name: "two", Address: c.address})
+		level := state.Level
+		if what == "an old version" {
+			level--
+		}
+		err := f.Announce(t.Context(), c.id, &api.AnnounceRequest{Name: "two", Address: c.address, Level: level})
 		if err == nil || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v, want %q", what, err, c.say)
 		}
@@ -321,7 +341,7 @@ func TestServersAnnounceThemselves(t *testing.T) {
 			t.Errorf("%s: the server is at %s", what, stored.Address)
 		}
 	}
-	moved := &api.AnnounceRequest{Name: "two", Address: "10.0.0.7:4646", Version: "2"}
+	moved := &api.AnnounceRequest{Name: "two", Address: "10.0.0.7:4646", Version: "2", Level: state.Level}
 	if err := f.Announce(t.Context(), r.ID, moved); err != nil {
 		t.Fatal(err)
 	}

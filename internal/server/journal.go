@@ -19,8 +19,9 @@ type journal interface {
 	Reign() uint64
 	LeaderCh() <-chan uint64
 	Barrier(ctx context.Context) error
-	// ConfirmLeadership returns nil once a majority has confirmed that this server leads.
-	ConfirmLeadership(ctx context.Context) error
+	// ReadIndex returns the index in the log of every acknowledged write once a majority has
+	// confirmed that this server leads.
+	ReadIndex(ctx context.Context) (uint64, error)
 	Troubled() <-chan struct{}
 	Degraded() (why string, writable bool)
 	Close() error
@@ -43,10 +44,12 @@ func (m *memoryJournal) ProposeEach(ctx context.Context, cmds ...state.Command) 
 	return index, errs, nil
 }
 
-func (m *memoryJournal) Reign() uint64                           { return 1 }
-func (m *memoryJournal) LeaderCh() <-chan uint64                 { return nil }
-func (m *memoryJournal) Barrier(context.Context) error           { return nil }
-func (m *memoryJournal) ConfirmLeadership(context.Context) error { return nil }
-func (m *memoryJournal) Troubled() <-chan struct{}               { return nil }
-func (m *memoryJournal) Degraded() (string, bool)                { return "", true }
-func (m *memoryJournal) Close() error                            { return nil }
+func (m *memoryJournal) Reign() uint64                 { return 1 }
+func (m *memoryJournal) LeaderCh() <-chan uint64       { return nil }
+func (m *memoryJournal) Barrier(context.Context) error { return nil }
+func (m *memoryJournal) ReadIndex(context.Context) (uint64, error) {
+	return m.store.LogIndex(), nil
+}
+func (m *memoryJournal) Troubled() <-chan struct{} { return nil }
+func (m *memoryJournal) Degraded() (string, bool)  { return "", true }
+func (m *memoryJournal) Close() error              { return nil }

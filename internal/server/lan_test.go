@@ -50,6 +50,13 @@ func (l *lan) isolate(id string) {
 	}
 }
 
+// reaches reports whether a message from one server arrives at the other.
+func (l *lan) reaches(from, to string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.cut[from] && !l.cut[to]
+}
+
 func (l *lan) dial(ctx context.Context, from, to string) (net.Conn, error) {
 	l.mu.Lock()
 	port, reachable := l.ports[to], !l.cut[from] && !l.cut[to]

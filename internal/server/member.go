@@ -9,6 +9,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/pki"
+	"github.com/reeve-run/reeve/internal/server/replica"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -24,6 +25,8 @@ type Member struct {
 	SealKey    []byte // private key that opens the cluster's key
 	// Founding makes the trust of a new cluster; nil: the server joined one, or restarted.
 	Founding *Founding
+	// External is set if the members have certificates of another authority than the cluster's.
+	External *External
 	// Reach connects to the API of another machine, and returns the public key that it proves
 	// to have.
 	Reach func(ctx context.Context, address string) (publicKey []byte, err error)
@@ -44,6 +47,14 @@ type Founding struct {
 	Done func()
 }
 
+// An External describes certificates of another authority.
+type External struct {
+	Digest   string // of the authority
+	Validity func() (from, to time.Time)
+	// Founded stores the operator's first token of a new cluster.
+	Founded func(token string) error
+}
+
 // Purposes of encrypted secrets. They are part of the format of the state.
 const (
 	purposeClusterKey  = "cluster key"
@@ -58,6 +69,9 @@ var tokenPurposes = map[pki.TokenKind]string{pki.ServerToken: purposeServerToken
 // foundCluster stores the trust of a new cluster, if this server founds one.
 func (s *Server) foundCluster(ctx context.Context) error {
 	m := s.cfg.Member
+	if m != nil && m.External != nil {
+		return s.foundExternal(ctx)
+	}
 	if m == nil || m.Founding == nil {
 		return nil
 	}
@@ -104,13 +118,14 @@ func (m *Member) founding(now time.Time) (*state.Trust, *api.Server, error) {
 	}
 	return trust, &api.Server{
 		ID: m.ID, Name: m.Name, Address: m.Address, Version: m.Version, Region: m.Region, Datacenter: m.Datacenter,
-		Joined: now.UnixNano(), Expires: f.Expires.UnixNano(), SealKey: public, SealedKey: sealed,
+		Joined: now.UnixNano(), Issued: now.UnixNano(), Expires: f.Expires.UnixNano(), Level: state.Level, SealKey: public, SealedKey: sealed,
 	}, nil
 }
 
 // A group is the replicas of the log.
 type group interface {
 	AddNonvoter(ctx context.Context, id, address string) error
+	Servers() ([]replica.Peer, error)
 }
 
 // group returns the replicas of the server's log.

@@ -41,6 +41,11 @@ func (s *Server) writeArrivals(ctx context.Context, calls []*gathered[state.Comm
 		cmds[i] = call.what
 	}
 	index, errs, err := s.proposeEach(ctx, cmds...)
+	for _, call := range calls {
+		if c, ok := call.what.(*state.UpdateNodeStatus); ok {
+			s.returning.Delete(c.NodeID)
+		}
+	}
 	answer(calls, index, errs, err)
 }
 

@@ -23,45 +23,98 @@ const signOfLife = 10 * time.Second
 // stream. The content of a message is invalid after send returns. told is the position of the
 // last message that the node received; the zero position has no effect.
 func (s *Server) NodeStream(ctx context.Context, nodeID string, told api.Position, send func(*NodeMessage) error) error {
-	if _, err := registered(s.store.Snapshot(), nodeID); err != nil {
+	signal := make(chan struct{}, 1)
+	feed, err := s.OpenNodeFeed(nodeID, told, func() {
+		select {
+		case signal <- struct{}{}:
+		default:
+		}
+	})
+	if err != nil {
 		return err
 	}
-	st := s.streams.open(nodeID)
-	defer s.streams.close(st)
+	defer feed.Close()
 	quiet := time.NewTimer(signOfLife)
 	defer quiet.Stop()
-	timeline := "" // that the node was told of
 	for {
-		batch, err := st.take(ctx, quiet.C)
-		if err != nil {
-			return err
+		m := feed.Next()
+		for ; m != nil; m = feed.Next() {
+			if err := send(m); err != nil {
+				return err
+			}
+			quiet.Reset(signOfLife)
 		}
-		quiet.Reset(signOfLife)
-		if batch.isEmpty() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-signal:
+		case <-quiet.C:
+			quiet.Reset(signOfLife)
 			if err := send(nil); err != nil {
 				return err
 			}
-			continue
 		}
-		// Each message is a new one: a stream may be quiet for hours after it, and
-		// would hold on to allocations as they were then.
-		m := &NodeMessage{index: batch.index, texts: s.streams.texts}
-		snap := s.store.Snapshot()
-		if batch.complete {
-			st.completed(snap.Index())
-			m.addComplete(snap, nodeID)
-			m.rewound = snap.Lacks(told)
-		} else {
-			m.addChanges(batch.changes)
-		}
-		if now := snap.Timeline(); m.complete || now != timeline {
-			m.timeline, timeline = now, now
-		}
-		if err := send(m); err != nil {
-			return err
-		}
-		told = api.Position{Timeline: timeline, Index: m.index} // a restore may remove it from the history
 	}
+}
+
+// A NodeFeed holds what a node has still to be sent. One goroutine at a time may use it.
+type NodeFeed struct {
+	server   *Server
+	st       *stream
+	told     api.Position
+	timeline string // that the node was told of
+}
+
+// OpenNodeFeed returns the messages for a node, from this server's own state. The first one is
+// ready immediately. notify is called when another one is; it must neither block nor use the feed. See
+// NodeStream.
+func (s *Server) OpenNodeFeed(nodeID string, told api.Position, notify func()) (*NodeFeed, error) {
+	if _, err := registered(s.store.Snapshot(), nodeID); err != nil {
+		return nil, err
+	}
+	return &NodeFeed{server: s, st: s.streams.open(nodeID, notify), told: told}, nil
+}
+
+// Close ends the feed.
+func (f *NodeFeed) Close() { f.server.streams.close(f.st) }
+
+// Next returns the next message; nil if the node has everything.
+func (f *NodeFeed) Next() *NodeMessage {
+	batch := f.st.take()
+	if batch.isEmpty() {
+		return nil
+	}
+	// Each message is a new one: a stream may be quiet for hours after it, and
+	// would hold on to allocations as they were then.
+	m := &NodeMessage{index: batch.index, texts: f.server.streams.texts}
+	snap := f.server.store.Snapshot()
+	if batch.complete {
+		f.st.completed(snap.Index())
+		m.addComplete(snap, f.st.nodeID)
+		m.rewound = snap.Lacks(f.told)
+	} else {
+		m.addChanges(batch.changes)
+	}
+	if now := snap.Timeline(); m.complete || now != f.timeline {
+		m.timeline, f.timeline = now, now
+	}
+	f.told = api.Position{Timeline: f.timeline, Index: m.index} // a restore may remove it from the history
+	return m
+}
+
+// AppendNext appends the next message in the form of a connection of an agent. It reports
+// whether there was one.
+func (f *NodeFeed) AppendNext(b []byte, slot uint32) ([]byte, bool, error) {
+	m := f.Next()
+	if m == nil {
+		return b, false, nil
+	}
+	w, err := m.encode()
+	if err != nil {
+		return b, false, err
+	}
+	b, err = nodeproto.AppendToNode(b, slot, w)
+	return b, true, err
 }
 
 // A NodeMessage is one message of a node's stream. It is written as
@@ -142,6 +195,14 @@ func (m *NodeMessage) API() *api.NodeAllocations {
 
 // AppendFrame appends the message in the form for agents.
 func (m *NodeMessage) AppendFrame(b []byte) ([]byte, error) {
+	w, err := m.encode()
+	if err != nil {
+		return nil, err
+	}
+	return nodeproto.AppendFrame(b, w)
+}
+
+func (m *NodeMessage) encode() (*nodeproto.Message, error) {
 	w := &nodeproto.Message{
 		Complete: m.complete, Index: m.index, ClusterID: m.clusterID, Timeline: m.timeline, Rewound: m.rewound,
 		Allocations: m.allocations, Removed: m.removed,
@@ -153,7 +214,7 @@ func (m *NodeMessage) AppendFrame(b []byte) ([]byte, error) {
 		}
 		w.Jobs = append(w.Jobs, text)
 	}
-	return nodeproto.AppendFrame(b, w)
+	return w, nil
 }
 
 // jobTexts keeps jobs as JSON: the instances of one job go to many nodes at

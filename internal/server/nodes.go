@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/nodeproto"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -58,12 +59,20 @@ func (s *Server) SpeakFor(nodeID, agent string) error {
 	if agent == "" || !s.IsLeader() {
 		return nil
 	}
-	silent, ok := s.heartbeats.Speak(nodeID, agent, time.Now())
+	return s.speakFor(s.store.Snapshot(), nodeID, nodeproto.AgentDigest(agent), time.Now())
+}
+
+// speakFor is SpeakFor with the digest of the agent's mark.
+func (s *Server) speakFor(snap *state.Snapshot, nodeID, agent string, now time.Time) error {
+	if agent == "" {
+		return nil
+	}
+	silent, ok := s.heartbeats.Speak(nodeID, agent, now)
 	if ok {
 		return nil
 	}
 	name := api.ShortID(nodeID)
-	if node := s.store.Snapshot().Node(nodeID); node != nil {
+	if node := snap.Node(nodeID); node != nil {
 		name = fmt.Sprintf("%s (%s, %s)", node.Name, name, node.HTTPAddr)
 	}
 	return api.Errorf(api.CodeConflict, "another agent speaks for node %s, and was heard %s ago: one of them runs on a copy of the other's data directory. "+
@@ -88,9 +97,7 @@ func (s *Server) Heartbeat(ctx context.Context, nodeID string) (*api.NodeHeartbe
 		return res, nil
 	}
 	res.Status = api.NodeStatusReady
-	res.Index, err = s.arrive(ctx, &state.UpdateNodeStatus{
-		NodeID: nodeID, Status: api.NodeStatusReady, Description: "heartbeats again", Time: now.UnixNano(),
-	})
+	res.Index, err = s.arrive(ctx, returned(nodeID, now))
 	if err != nil {
 		return nil, err
 	}

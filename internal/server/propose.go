@@ -35,6 +35,9 @@ func (s *Server) propose(ctx context.Context, cmds ...state.Command) (uint64, er
 
 // proposeEach is propose with one result per command.
 func (s *Server) proposeEach(ctx context.Context, cmds ...state.Command) (uint64, []error, error) {
+	if err := s.checkLevel(cmds); err != nil {
+		return 0, nil, err
+	}
 	index, errs, err := s.journal.ProposeEach(ctx, cmds...)
 	if !errors.Is(err, replica.ErrNotLeading) {
 		noteWrite(ctx)

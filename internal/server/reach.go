@@ -49,8 +49,17 @@ func (s *Server) checkReach(ctx context.Context, r *api.JoinRequest) error {
 // Announce records what changed of a server while it was stopped: its address, to which this
 // server connects back, and its version.
 func (s *Server) Announce(ctx context.Context, id string, r *api.AnnounceRequest) error {
-	old := s.store.Snapshot().Server(id)
-	if old == nil {
+	v := s.store.Snapshot()
+	old, external := v.Server(id), v.Trust() != nil && v.Trust().External
+	switch {
+	case v.Trust() == nil:
+		return s.noTrust()
+	case old == nil && external:
+		var err error
+		if old, err = s.enroll(v, id, r); err != nil {
+			return err
+		}
+	case old == nil:
 		return api.Errorf(api.CodeForbidden, "server %s is not a server of this cluster", api.ShortID(id))
 	}
 	if err := checkAddress(r.Address); err != nil {
@@ -61,14 +70,22 @@ func (s *Server) Announce(ctx context.Context, id string, r *api.AnnounceRequest
 		defer cancel()
 		switch at, err := s.cfg.Member.MemberAt(ctx, r.Address); {
 		case err != nil:
-			return api.Errorf(api.CodeInvalid, "server %s cannot reach server %s at %s: %v; open the port, or give the server another address with -advertise HOST:PORT", s.cfg.Name, old.Name, r.Address, err)
+			return api.Errorf(api.CodeInvalid, "server %s cannot reach server %s at %s: %v; open the port, or give the server another address with -advertise HOST:PORT", s.cfg.Name, r.Name, r.Address, err)
 		case at != id:
-			return api.Errorf(api.CodeInvalid, "another member answers at %s, not server %s: give the server its own address with -advertise HOST:PORT", r.Address, old.Name)
+			return api.Errorf(api.CodeInvalid, "another member answers at %s, not server %s: give the server its own address with -advertise HOST:PORT", r.Address, r.Name)
 		}
 	}
+	s.admission.Lock()
+	defer s.admission.Unlock()
+	if err := s.checkServerLevel(r.Name, r.Version, r.Level); err != nil {
+		return err
+	}
 	announced := *old
-	announced.Name, announced.Address, announced.Version, announced.Datacenter = r.Name, r.Address, r.Version, r.Datacenter
-	if announced.Name != old.Name || announced.Address != old.Address || announced.Version != old.Version || announced.Datacenter != old.Datacenter {
+	announced.Name, announced.Address, announced.Version, announced.Datacenter, announced.Level = r.Name, r.Address, r.Version, r.Datacenter, r.Level
+	if external {
+		announced.Issued, announced.Expires = r.Issued, r.Expires
+	}
+	if announced.Level != old.Level || announced.Name != old.Name || announced.Address != old.Address || announced.Version != old.Version || announced.Datacenter != old.Datacenter || announced.Expires != old.Expires {
 		if _, err := s.propose(ctx, state.PutServer(&announced, &old.ModifyIndex)); err != nil {
 			return err
 		}

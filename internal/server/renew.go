@@ -13,7 +13,8 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// Renew signs a new certificate for a member that proved its identity with the old one.
+// Renew signs a new certificate for a member that proved its identity with the old one. A
+// request without a certificate request confirms the use of the new one.
 func (s *Server) Renew(ctx context.Context, id string, role pki.Role, r *api.RenewRequest) (*api.JoinResponse, error) {
 	v := s.store.Snapshot()
 	if v.Trust() == nil {
@@ -21,6 +22,9 @@ func (s *Server) Renew(ctx context.Context, id string, role pki.Role, r *api.Ren
 	}
 	if revoked := v.Revocation(id); revoked != nil {
 		return nil, state.RevokedError(revoked)
+	}
+	if r.CSR == "" && r.Using != "" {
+		return &api.JoinResponse{ID: id, ClusterID: v.Trust().ClusterID}, s.confirmRenewal(ctx, v, id, r.Using)
 	}
 	ca, err := s.authority(v)
 	if err != nil {
@@ -44,7 +48,7 @@ func (s *Server) Renew(ctx context.Context, id string, role pki.Role, r *api.Ren
 	}
 	if server != nil {
 		renewed := *server
-		renewed.Expires = expiry(certificate).UnixNano()
+		renewed.Issued, renewed.Expires = validity(certificate)
 		if _, err := s.propose(ctx, state.PutServer(&renewed, &server.ModifyIndex)); err != nil {
 			return nil, err
 		}
@@ -55,13 +59,14 @@ func (s *Server) Renew(ctx context.Context, id string, role pki.Role, r *api.Ren
 	return &api.JoinResponse{ID: id, ClusterID: leaf.ClusterID, Certificate: string(certificate), Roots: v.Trust().Roots, Servers: s.serverAddresses()}, nil
 }
 
-// expiry returns the end of a certificate that was just signed.
-func expiry(certificate []byte) time.Time {
+// validity returns the beginning and the end of a certificate that was just signed, as Unix
+// times in nanoseconds.
+func validity(certificate []byte) (from, to int64) {
 	chain, err := pki.ParseChain(certificate)
 	if err != nil {
-		return time.Time{}
+		return 0, 0
 	}
-	return chain[0].NotAfter
+	return chain[0].NotBefore.UnixNano(), chain[0].NotAfter.UnixNano()
 }
 
 // serverAddresses returns the addresses of all servers.

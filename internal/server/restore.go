@@ -47,11 +47,14 @@ func (s *Server) RestoreSnapshot(ctx context.Context, file io.Reader) (*api.Rest
 	if err := s.receive(f, file); err != nil {
 		return nil, err
 	}
-	meta, _, err := snapshotfile.Load(f)
+	meta, restored, err := snapshotfile.Load(f)
 	if err != nil {
 		return nil, err
 	}
 	before := s.store.Snapshot()
+	if level := restored.Snapshot().Level(); level > before.Level() {
+		return nil, state.RestoredLevelError(level, before.Level())
+	}
 	answer := &api.RestoreResponse{Snapshot: meta, Timeline: api.NewID(), Foreign: meta.ClusterID != before.ClusterID()}
 	if before.Trust() != nil {
 		answer.Kept = []string{"certificate authority", "tokens", "servers", "excluded members"}

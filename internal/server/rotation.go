@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	rotationCheck = 10 * time.Second
-	// rotationSettle is the time after the last renewal before the old root is dropped: a member
-	// that lost the response has repeated its request by then.
+	rotationCheck = 2 * time.Second
+	// rotationSettle is the time after the last renewal before the old root is dropped although
+	// a member did not confirm that it uses its certificate: a member that lost the response has
+	// repeated its request by then.
 	rotationSettle = 30 * time.Second
 	// renewalsPerEntry bounds the deletions in one log entry.
 	renewalsPerEntry = 500
@@ -26,8 +27,11 @@ const (
 func (s *Server) CAStatus() (*api.CAStatus, error) {
 	v := s.store.Snapshot()
 	trust := v.Trust()
-	if trust == nil {
+	switch {
+	case trust == nil:
 		return nil, s.noTrust()
+	case trust.External:
+		return nil, errExternal
 	}
 	roots, err := pki.ParseRoots([]byte(trust.Roots))
 	if err != nil {
@@ -165,6 +169,19 @@ func (s *Server) recordRenewal(ctx context.Context, v *state.Snapshot, id string
 	return err
 }
 
+// confirmRenewal notes that a member uses a certificate of a root, while the cluster rotates
+// its root.
+func (s *Server) confirmRenewal(ctx context.Context, v *state.Snapshot, id, root string) error {
+	r := v.Renewal(id)
+	if r == nil || r.Used || r.Root != root {
+		return nil
+	}
+	confirmed := *r
+	confirmed.Used = true
+	_, err := s.propose(ctx, state.PutRenewal(&confirmed))
+	return err
+}
+
 // followRotation ends a rotation when every server and every live node renewed.
 func (s *Server) followRotation(ctx context.Context) {
 	ticker := time.NewTicker(rotationCheck)
@@ -190,10 +207,10 @@ func (s *Server) rotationIsComplete(now time.Time) bool {
 	if trust == nil || trust.CrossSigned == "" {
 		return false
 	}
-	last := trust.Rotated
+	last, confirmed := trust.Rotated, true
 	for r := range v.Renewals() {
-		last = max(last, r.Time)
+		last, confirmed = max(last, r.Time), confirmed && r.Used
 	}
 	status, err := s.CAStatus()
-	return err == nil && len(status.Waiting) == 0 && now.Sub(time.Unix(0, last)) >= rotationSettle
+	return err == nil && len(status.Waiting) == 0 && (confirmed || now.Sub(time.Unix(0, last)) >= rotationSettle)
 }

@@ -30,6 +30,14 @@ func (f *founder) renew(id string, role pki.Role) *api.JoinResponse {
 	return answer
 }
 
+// confirm reports that a member uses a certificate of a root.
+func (f *founder) confirm(id string, role pki.Role, root string) {
+	f.t.Helper()
+	if _, err := f.Renew(f.t.Context(), id, role, &api.RenewRequest{Using: root}); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
 func (f *founder) caStatus() *api.CAStatus {
 	f.t.Helper()
 	status, err := f.CAStatus()
@@ -80,8 +88,9 @@ func TestTheRootIsRotated(t *testing.T) {
 	if node.Token != tokens {
 		t.Error("the join token changed before the end of the rotation")
 	}
-	if _, err := f.Join(t.Context(), node); err != nil {
-		t.Errorf("join during the rotation: %v", err)
+	joined, err := f.Join(t.Context(), node)
+	if err != nil {
+		t.Fatalf("join during the rotation: %v", err)
 	}
 	if f.rotationIsComplete(time.Now().Add(time.Hour)) {
 		t.Error("the rotation is complete without the first server")
@@ -90,8 +99,18 @@ func TestTheRootIsRotated(t *testing.T) {
 	if left := f.caStatus().Waiting; len(left) != 0 {
 		t.Errorf("waiting: %+v", left)
 	}
+	f.confirm(two.ID, pki.RoleServer, during.Roots[0])
+	f.confirm(f.cfg.Member.ID, pki.RoleServer, before.Roots[0]) // the old root
 	if f.rotationIsComplete(time.Now()) || !f.rotationIsComplete(time.Now().Add(rotationSettle+time.Second)) {
-		t.Error("the old root is dropped some time after the last renewal")
+		t.Error("the old root is dropped some time after the last renewal without a confirmation")
+	}
+	f.confirm(f.cfg.Member.ID, pki.RoleServer, during.Roots[0])
+	if f.rotationIsComplete(time.Now()) {
+		t.Error("the old root is dropped before the new node uses its certificate")
+	}
+	f.confirm(joined.ID, pki.RoleNode, during.Roots[0])
+	if !f.rotationIsComplete(time.Now()) {
+		t.Error("the old root is kept although all members use certificates of the new one")
 	}
 
 	if err := f.FinishRotation(t.Context()); err != nil {

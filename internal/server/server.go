@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/reeve-run/reeve/internal/server/backup"
 	"github.com/reeve-run/reeve/internal/server/catalog"
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/server/replica"
@@ -17,19 +18,25 @@ import (
 
 // A Server holds the state of a cluster and, while it leads, acts on it.
 type Server struct {
-	cfg        Config
-	store      *state.Store
-	journal    journal
-	replica    *replica.Replica // the journal; nil if that is a memoryJournal
-	heartbeats *control.Heartbeats
-	streams    *streams
-	catalog    *catalog.Catalog
-	meters     meters
-	reports    *gatherer[report]
-	arrivals   *gatherer[state.Command]
-	term       atomic.Pointer[term] // nil while another server leads
+	cfg         Config
+	store       *state.Store
+	journal     journal
+	replica     *replica.Replica // the journal; nil if that is a memoryJournal
+	heartbeats  *control.Heartbeats
+	streams     *streams
+	catalog     *catalog.Catalog
+	meters      meters
+	reports     *gatherer[report]
+	arrivals    *gatherer[state.Command]
+	returning   sync.Map // ids of nodes whose return is being written
+	reportOrder reportOrder
+	refusals    refusals
+	term        atomic.Pointer[term] // nil while another server leads
 
-	restoring    sync.Mutex // held during a restore
+	backups      *backup.Schedule
+	admission    sync.Mutex  // held while a server is admitted, and while the feature level rises
+	leveled      atomic.Bool // the state has the newest feature level
+	restoring    sync.Mutex  // held during a restore
 	restorations chan restoration
 
 	stop    context.CancelFunc // of what runs in any case
@@ -47,17 +54,19 @@ func New(cfg Config) (*Server, error) {
 	s.arrivals.linger = arrivalsLinger
 	if cfg.DataDir == "" {
 		s.journal = &memoryJournal{store: s.store}
+		s.backups = s.newBackups()
 		return s, nil
 	}
 	var err error
 	s.replica, err = replica.Open(replica.Config{
 		Dir: cfg.DataDir, Store: s.store, Logger: cfg.Logger, Broken: cfg.Broken,
-		ServerID: cfg.ServerID, Transport: cfg.Transport, Bootstrap: cfg.Bootstrap, ElectionTimeout: cfg.ElectionTimeout,
+		ServerID: cfg.ServerID, Transport: cfg.Transport, Bootstrap: cfg.Bootstrap, Servers: cfg.Servers, ElectionTimeout: cfg.ElectionTimeout,
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.journal = s.replica
+	s.backups = s.newBackups()
 	return s, nil
 }
 
@@ -77,6 +86,15 @@ func (s *Server) Start(ctx context.Context) error {
 	s.running.Go(func() { s.reports.run(background) })
 	s.running.Go(func() { s.arrivals.run(background) })
 	s.running.Go(func() { s.followLeadership(background, ready) })
+	if !s.cfg.Backup.LeaderOnly {
+		s.running.Go(func() {
+			select {
+			case <-led:
+				s.backups.Run(background)
+			case <-background.Done():
+			}
+		})
+	}
 	if s.cfg.Transport != nil {
 		s.running.Go(func() {
 			if s.replica.AwaitOther(background) == nil {
@@ -128,12 +146,6 @@ func (s *Server) Replica() *replica.Replica { return s.replica }
 
 // IsLeader reports whether this server acts on the state.
 func (s *Server) IsLeader() bool { return s.term.Load() != nil }
-
-// ConfirmLeadership returns nil once a majority has confirmed that this server still leads, so
-// that its state contains every write acknowledged before the call.
-func (s *Server) ConfirmLeadership(ctx context.Context) error {
-	return s.journal.ConfirmLeadership(ctx)
-}
 
 // Degraded says in words why this server does less than it should, "" if it does
 // not; and whether it can be written to all the same.

@@ -31,7 +31,7 @@ func (s *Server) Servers() []*api.ServerStatus {
 	if s.cfg.Transport == nil {
 		list = append(list, &api.ServerStatus{
 			ID: s.ServerID(), Name: s.cfg.Name, Address: s.cfg.Addr, Status: api.ServerAlive,
-			Leader: term != nil, Voter: true, Healthy: term != nil, LastIndex: snap.Index(),
+			Leader: term != nil, Voter: true, Healthy: term != nil, LastIndex: snap.Index(), Evaluations: s.meters.computed.Load(),
 		})
 		return list
 	}
@@ -44,6 +44,9 @@ func (s *Server) Servers() []*api.ServerStatus {
 	}
 	for _, p := range peers {
 		m := &api.ServerStatus{ID: p.ID, Address: p.Address, Voter: p.Voter, Leader: p.ID == leader, Status: api.ServerUnknown}
+		if term != nil {
+			m.Evaluations = term.computed(s, m)
+		}
 		if h, ok := health[p.ID]; ok {
 			m.LastContact, m.LastTerm, m.LastIndex, m.Trailing = h.LastContact, h.LastTerm, h.LastIndex, h.Trailing
 			m.Status = api.ServerAlive
@@ -66,7 +69,7 @@ func (s *Server) Servers() []*api.ServerStatus {
 		}
 		m := list[i]
 		m.Name, m.Address, m.Version, m.Region, m.Datacenter = stored.Name, stored.Address, stored.Version, stored.Region, stored.Datacenter
-		m.Joined, m.Expires = stored.Joined, stored.Expires
+		m.Joined, m.Expires, m.Issued = stored.Joined, stored.Expires, stored.Issued
 	}
 	slices.SortFunc(list, func(a, b *api.ServerStatus) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
 	return list
@@ -237,7 +240,7 @@ func (s *Server) TransferLeadership(ctx context.Context, ref string) (from, to *
 func (s *Server) newAutopilot() *autopilot.Autopilot {
 	return autopilot.New(autopilot.Env{
 		Logger: s.cfg.Logger,
-		Config: func() *api.AutopilotConfig { return s.store.Snapshot().Autopilot() },
+		Config: s.autopilotConfig,
 		Servers: func() (list []autopilot.Server) {
 			peers, _ := s.replica.Servers()
 			health := s.replica.PeerHealth()
@@ -258,6 +261,18 @@ func (s *Server) newAutopilot() *autopilot.Autopilot {
 		},
 		Act: s.actOn,
 	})
+}
+
+// autopilotConfig returns the settings of the autopilot. The contact with a healthy server may be
+// as old as its heartbeats are rare, which are ten per election timeout.
+func (s *Server) autopilotConfig() *api.AutopilotConfig {
+	config := s.store.Snapshot().Autopilot()
+	if rare := s.cfg.ElectionTimeout / 2; rare > config.LastContactThreshold {
+		other := *config
+		other.LastContactThreshold = rare
+		return &other
+	}
+	return config
 }
 
 // actOn performs a decision of the autopilot.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server/backup"
 	"github.com/reeve-run/reeve/internal/server/replica/disk"
 	"github.com/reeve-run/reeve/internal/snapshotfile"
 )
@@ -55,6 +56,34 @@ func (s *Server) writeSnapshot(w io.Writer, scratch string) (*api.Snapshot, erro
 		Version: s.cfg.Version, Server: s.cfg.Name, Time: time.Now(), Scratch: scratch,
 	})
 	return meta, errors.Join(err, b.Flush())
+}
+
+// newBackups returns the schedule of this server's snapshots.
+func (s *Server) newBackups() *backup.Schedule {
+	return backup.New(s.cfg.Backup, backup.Env{
+		Logger: s.cfg.Logger, Server: s.ServerID(),
+		Cluster: func() string {
+			if m := s.cfg.Member; m != nil {
+				return m.ClusterID // a restore does not change it
+			}
+			return s.store.Snapshot().ClusterID()
+		},
+		Outdated: func() error {
+			if s.Leader() == "" {
+				return api.Errorf(api.CodeUnavailable, "server %s knows no leader, and its state may be an old one", s.cfg.Name)
+			}
+			return nil
+		},
+		Write: func(w io.Writer) (*api.Snapshot, error) { return s.writeSnapshot(w, s.scratchDir()) },
+		Check: snapshotfile.Check,
+	})
+}
+
+// LastSnapshot describes the schedule of this server's snapshots and the newest of them.
+func (s *Server) LastSnapshot() *api.SnapshotSchedule {
+	status := s.backups.Status()
+	status.Server, status.Name = s.ServerID(), s.cfg.Name
+	return status
 }
 
 // scratchDir returns the directory of temporary files: it has room for the state.

@@ -6,7 +6,6 @@ package server
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server/feed"
@@ -18,7 +17,7 @@ import (
 // map lookup however many nodes there are.
 type streams struct {
 	mu     sync.Mutex
-	byNode map[string]map[*stream]bool
+	byNode map[string]*stream // the first of a list: nearly every node has one
 	texts  *jobTexts
 }
 
@@ -26,14 +25,15 @@ type streams struct {
 // per allocation, however slowly the node reads.
 type stream struct {
 	nodeID string
-	signal chan struct{} // something is pending
+	notify func()  // called when something is pending, with locks held; it must not block
+	next   *stream // of the same node
 
 	mu       sync.Mutex
 	complete bool           // everything has to be sent again
 	from     uint64         // changes up to here are in what was sent
 	index    uint64         // newest pending change
 	pending  []streamChange // in the order of their first change
-	at       map[string]int // position in pending, by allocation
+	at       map[string]int // position in pending, by allocation; nil: nothing is pending
 }
 
 type streamChange struct {
@@ -50,7 +50,7 @@ type streamBatch struct {
 }
 
 func newStreams() *streams {
-	return &streams{byNode: map[string]map[*stream]bool{}, texts: newJobTexts()}
+	return &streams{byNode: map[string]*stream{}, texts: newJobTexts()}
 }
 
 // run feeds all streams until ctx ends.
@@ -58,24 +58,31 @@ func (h *streams) run(ctx context.Context, store *state.Store) {
 	_ = feed.Follow(ctx, store, func(*state.Snapshot) { h.restart() }, h.apply)
 }
 
-func (h *streams) open(nodeID string) *stream {
-	st := &stream{nodeID: nodeID, signal: make(chan struct{}, 1), complete: true, at: map[string]int{}}
-	st.signal <- struct{}{}
+// open returns the stream of a node, which calls notify whenever something is pending.
+func (h *streams) open(nodeID string, notify func()) *stream {
+	st := &stream{nodeID: nodeID, notify: notify, complete: true}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.byNode[nodeID] == nil {
-		h.byNode[nodeID] = map[*stream]bool{}
-	}
-	h.byNode[nodeID][st] = true
+	st.next = h.byNode[nodeID]
+	h.byNode[nodeID] = st
 	return st
 }
 
 func (h *streams) close(st *stream) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.byNode[st.nodeID], st)
-	if len(h.byNode[st.nodeID]) == 0 {
+	first := h.byNode[st.nodeID]
+	switch {
+	case first != st:
+		for s := first; s != nil; s = s.next {
+			if s.next == st {
+				s.next = st.next
+			}
+		}
+	case st.next == nil:
 		delete(h.byNode, st.nodeID)
+	default:
+		h.byNode[st.nodeID] = st.next
 	}
 }
 
@@ -83,8 +90,8 @@ func (h *streams) close(st *stream) {
 func (h *streams) restart() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, set := range h.byNode {
-		for st := range set {
+	for _, first := range h.byNode {
+		for st := first; st != nil; st = st.next {
 			st.reset()
 		}
 	}
@@ -105,13 +112,13 @@ func (h *streams) apply(b *state.Batch) {
 		a, _ := c.New.(*api.Allocation)
 		switch {
 		case a == nil:
-			for st := range h.byNode[old.NodeID] {
+			for st := h.byNode[old.NodeID]; st != nil; st = st.next {
 				st.add(streamChange{id: old.ID, index: b.Index})
 			}
 		case old != nil && old.AllocModifyIndex == a.AllocModifyIndex:
 			// The node itself said so.
 		default:
-			for st := range h.byNode[a.NodeID] {
+			for st := h.byNode[a.NodeID]; st != nil; st = st.next {
 				st.add(streamChange{id: a.ID, alloc: a, index: b.Index})
 			}
 		}
@@ -128,47 +135,31 @@ func (st *stream) add(c streamChange) {
 	if i, ok := st.at[c.id]; ok {
 		st.pending[i] = c
 	} else {
+		if st.at == nil {
+			st.at = map[string]int{}
+		}
 		st.at[c.id] = len(st.pending)
 		st.pending = append(st.pending, c)
 	}
-	st.wake()
+	st.notify()
 }
 
 func (st *stream) reset() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	st.complete = true
-	st.wake()
-}
-
-func (st *stream) wake() {
-	select {
-	case st.signal <- struct{}{}:
-	default:
-	}
+	st.notify()
 }
 
 func (b streamBatch) isEmpty() bool { return !b.complete && len(b.changes) == 0 }
 
-// take waits for something to send. It returns nothing when quiet fires first.
-func (st *stream) take(ctx context.Context, quiet <-chan time.Time) (streamBatch, error) {
-	for {
-		select {
-		case <-ctx.Done():
-			return streamBatch{}, ctx.Err()
-		case <-quiet:
-			return streamBatch{}, nil
-		case <-st.signal:
-		}
-		st.mu.Lock()
-		b := streamBatch{complete: st.complete, index: st.index, changes: st.pending}
-		if st.complete || len(st.pending) > 0 {
-			st.complete, st.pending, st.at = false, nil, map[string]int{}
-			st.mu.Unlock()
-			return b, nil
-		}
-		st.mu.Unlock()
-	}
+// take returns what is pending; an empty batch if nothing is.
+func (st *stream) take() streamBatch {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	b := streamBatch{complete: st.complete, index: st.index, changes: st.pending}
+	st.complete, st.pending, st.at = false, nil, nil
+	return b
 }
 
 // completed notes that a message holds everything up to the index. Changes
@@ -178,12 +169,17 @@ func (st *stream) completed(index uint64) {
 	defer st.mu.Unlock()
 	st.from = index
 	kept := st.pending[:0]
-	clear(st.at)
+	st.at = nil
 	for _, c := range st.pending {
 		if c.index > index {
+			if st.at == nil {
+				st.at = map[string]int{}
+			}
 			st.at[c.id] = len(kept)
 			kept = append(kept, c)
 		}
 	}
-	st.pending = kept
+	if st.pending = kept; len(kept) == 0 {
+		st.pending = nil
+	}
 }

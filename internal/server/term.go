@@ -15,7 +15,9 @@ import (
 	"github.com/reeve-run/reeve/internal/server/callback"
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/server/fleet"
+	"github.com/reeve-run/reeve/internal/server/remote"
 	"github.com/reeve-run/reeve/internal/server/traffic"
+	"github.com/reeve-run/reeve/internal/server/replica"
 	"github.com/reeve-run/reeve/internal/server/worker"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -29,6 +31,7 @@ type term struct {
 	rejections *rejections
 	traffic    *traffic.Traffic
 	autopilot  *autopilot.Autopilot // nil: the only server
+	lender     *remote.Leader       // nil: the only server
 	cancel     context.CancelFunc
 	running    sync.WaitGroup
 }
@@ -39,6 +42,8 @@ const beginAgain = time.Second
 // followLeadership begins and ends terms until ctx ends.
 func (s *Server) followLeadership(ctx context.Context, led func()) {
 	defer s.endTerm()
+	helping := s.assist(ctx) // while this server does not lead
+	defer func() { helping.end() }()
 	reign, current := s.journal.Reign(), uint64(0) // of the term that runs
 	for {
 		var again <-chan time.Time
@@ -48,7 +53,11 @@ func (s *Server) followLeadership(ctx context.Context, led func()) {
 			s.endTerm()
 			current = 0
 		}
+		if reign == 0 && helping == nil {
+			helping = s.assist(ctx)
+		}
 		if reign != 0 && current == 0 {
+			helping.stop()
 			if err := s.beginTerm(ctx); err == nil {
 				current = reign
 				led()
@@ -58,6 +67,8 @@ func (s *Server) followLeadership(ctx context.Context, led func()) {
 				}
 				again = time.After(beginAgain)
 			}
+			helping.end()
+			helping = nil
 		}
 		select {
 		case <-ctx.Done():
@@ -89,7 +100,7 @@ func (s *Server) beginTerm(ctx context.Context) error {
 		return err
 	}
 	if s.store.Snapshot().ClusterID() == "" {
-		if _, err := s.propose(ctx, &state.BeginCluster{ID: api.NewID(), Time: time.Now().UnixNano()}); err != nil {
+		if _, err := s.propose(ctx, &state.BeginCluster{ID: api.NewID(), Time: time.Now().UnixNano()}, s.newestLevel()); err != nil {
 			return err
 		}
 	}
@@ -105,7 +116,7 @@ func (s *Server) beginTerm(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	t := &term{cancel: cancel, fleet: fleet.New(), traffic: traffic.New(ctx, s.cfg.GateTransport)}
 	t.broker = broker.New(broker.Config{
-		Logger: s.cfg.Logger, Capacity: t.fleet,
+		Logger: s.cfg.Logger, Capacity: t.fleet, Types: s.types(),
 		Write: func(ctx context.Context, evals []*api.Evaluation) error {
 			_, err := s.propose(ctx, &state.PutEvaluations{Evaluations: evals})
 			return err
@@ -117,10 +128,11 @@ func (s *Server) beginTerm(ctx context.Context) error {
 	})
 	t.rejections = newRejections(s)
 	env := worker.Env{
-		Store: s.store, Broker: t.broker, Fleet: t.fleet, Applier: t.applier, Logger: s.cfg.Logger,
-		Rejected: t.rejections.add, Timings: &s.meters.timings,
+		Store: s.store, Queue: worker.Local{Broker: t.broker, Applier: t.applier}, Fleet: t.fleet, Logger: s.cfg.Logger,
+		Over: replica.ErrNotLeading, Rejected: t.rejections.add, Timings: &s.meters.timings, Computed: &s.meters.computed,
 	}
 	s.heartbeats.Lead(time.Now())
+	s.reportOrder.clear()
 	t.running.Go(func() { s.heartbeats.Watch(ctx) })
 	t.running.Go(func() {
 		control.WatchClock(ctx, control.MachineClock, func(by time.Duration) { s.clockWasSetBack(ctx, by) })
@@ -131,6 +143,9 @@ func (s *Server) beginTerm(ctx context.Context) error {
 	t.running.Go(func() { t.rejections.run(ctx) })
 	for range s.cfg.Workers {
 		t.running.Go(func() { worker.Run(ctx, env) })
+	}
+	if s.cfg.Workers <= 0 {
+		s.cfg.Logger.Warn("this server leads and computes no evaluations: other servers must", "num_schedulers", 0)
 	}
 	t.running.Go(func() {
 		control.Run(ctx, control.Env{
@@ -156,9 +171,16 @@ func (s *Server) beginTerm(ctx context.Context) error {
 	if s.cfg.Member != nil {
 		t.running.Go(func() { s.followRotation(ctx) })
 	}
+	if s.store.Snapshot().Level() < state.Level {
+		t.running.Go(func() { s.raiseLevel(ctx) })
+	}
+	if s.cfg.Backup.LeaderOnly {
+		t.running.Go(func() { s.backups.Run(ctx) })
+	}
 	if s.cfg.Transport != nil {
-		t.autopilot = s.newAutopilot()
+		t.autopilot, t.lender = s.newAutopilot(), s.lendEvaluations(ctx, t)
 		t.running.Go(func() { t.autopilot.Run(ctx) })
+		t.running.Go(t.lender.Run)
 	}
 	s.term.Store(t)
 	return nil

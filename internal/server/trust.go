@@ -21,10 +21,22 @@ var errNoAuthority = api.Errorf(api.CodeInvalid, "this server has no certificate
 // CA returns the roots of the cluster.
 func (s *Server) CA() (*api.ClusterCA, error) {
 	trust := s.store.Snapshot().Trust()
-	if trust == nil {
+	switch {
+	case trust == nil:
 		return nil, s.noTrust()
+	case trust.External:
+		return nil, errExternal
 	}
-	return &api.ClusterCA{ClusterID: trust.ClusterID, Roots: trust.Roots}, nil
+	return &api.ClusterCA{ClusterID: trust.ClusterID, Roots: trust.Roots, Spread: int64(s.spread())}, nil
+}
+
+// fleetRate bounds the number of requests per second that all members together send for one
+// reason: checks for new roots, or renewals because of new roots.
+const fleetRate = 200
+
+// spread returns the time over which members spread such requests.
+func (s *Server) spread() time.Duration {
+	return time.Duration(s.store.Snapshot().NodeCount()) * time.Second / fleetRate
 }
 
 // noTrust returns why the state has no trust.
@@ -38,8 +50,11 @@ func (s *Server) noTrust() error {
 // keys opens the cluster's key.
 func (s *Server) keys(v *state.Snapshot) (trust *state.Trust, clusterKey []byte, err error) {
 	trust = v.Trust()
-	if trust == nil {
+	switch {
+	case trust == nil:
 		return nil, nil, s.noTrust()
+	case trust.External:
+		return nil, nil, errExternal
 	}
 	self := v.Server(s.cfg.Member.ID)
 	if self == nil {
@@ -111,11 +126,18 @@ func (s *Server) RotateJoinToken(ctx context.Context, kind pki.TokenKind) (strin
 // RotateOperatorToken returns a new operator's token. All earlier ones become invalid.
 func (s *Server) RotateOperatorToken(ctx context.Context) (string, error) {
 	token := ""
-	err := s.changeTrust(ctx, func(trust *state.Trust, _ []byte, digest string) {
+	replace := func(trust *state.Trust, _ []byte, digest string) {
 		t := pki.NewToken(pki.OperatorToken, digest)
 		hash := t.Hash()
 		token, trust.Operators = t.String(), [][]byte{hash[:]}
-	})
+	}
+	if stored := s.store.Snapshot().Trust(); stored != nil && stored.External && s.cfg.Member.External != nil {
+		trust := *stored
+		replace(&trust, nil, s.cfg.Member.External.Digest)
+		_, err := s.propose(ctx, state.PutTrust(&trust, &stored.ModifyIndex))
+		return token, err
+	}
+	err := s.changeTrust(ctx, replace)
 	return token, err
 }
 
@@ -145,11 +167,7 @@ func (s *Server) IsOperator(token string) bool {
 	if trust == nil {
 		return false
 	}
-	t, err := pki.ParseToken(token)
-	if err != nil || t.Kind != pki.OperatorToken {
-		return false
-	}
-	hash := t.Hash()
+	hash := pki.HashToken(token) // without parsing: this is a part of every request
 	return slices.ContainsFunc(trust.Operators, func(valid []byte) bool {
 		return subtle.ConstantTimeCompare(valid, hash[:]) == 1
 	})

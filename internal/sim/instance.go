@@ -4,41 +4,84 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
 )
 
-// An instance is one allocation on a simulated node.
+// An instance is one allocation on a simulated node. A run has millions: every field is as small as
+// it can be.
 type instance struct {
-	name  string // JOB.GROUP[INDEX]
-	id    string
-	job   *job
-	group *group
-	ask   [dimensions]int64
+	id       string
+	job      *job
+	group    *group
+	ask      *[dimensions]int64 // that of its group, unless the server chose another one
+	launches *api.Launches      // launches of its tasks; nil: all run
 
-	status     string // api.AllocClient...
+	runFor  time.Duration // drawn for the current run
+	arrived moment
+	started moment
+	ended   moment
+
+	index    int32 // of its name JOB.GROUP[INDEX]
+	first    int32 // 1 + its position in the node's placed; 0 if it replaces another
+	restarts int32
+	run      int32 // number of starts; appointments of earlier ones are void
+
+	current  phase
+	said     phase // in the report in flight
+	reported phase // the last one that the servers acknowledged
+	health   verdict
+
+	fails      bool // drawn for the current run
 	stopping   bool
-	deployment bool          // reports whether its health is awaited
-	healthy    *bool         // reported health
-	launches   *api.Launches // launches of its tasks; nil: all run
-	restarts   int
-	run        int // number of starts; appointments of earlier ones are void
-	life       life
-
-	arrived time.Time
-	started time.Time
-	ended   time.Time
-
-	holds    bool   // reports whether it holds resources
-	first    int    // 1 + its position in the node's placed; 0 if it replaces another
-	marked   bool   // reports whether it is among those to report
-	said     string // status in the report in flight
-	reported string // last status that the servers acknowledged
+	deployment bool // reports whether its health is awaited
+	holds      bool // reports whether it holds resources
+	marked     bool // reports whether it is among those to report
 }
 
+// A moment is a time in Unix nanoseconds; 0: never.
+type moment int64
+
+func (m moment) time() time.Time {
+	if m == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, int64(m))
+}
+
+// A phase is a client status.
+type phase uint8
+
+const (
+	unknown phase = iota
+	pending
+	running
+	complete
+	failed
+)
+
+var phases = [...]string{"", api.AllocClientPending, api.AllocClientRunning, api.AllocClientComplete, api.AllocClientFailed}
+
+func (p phase) String() string { return phases[p] }
+
+// A verdict is a reported health.
+type verdict uint8
+
+const (
+	unheard verdict = iota
+	healthy
+	unhealthy
+)
+
+// status returns the client status of the instance.
+func (inst *instance) status() string { return inst.current.String() }
+
 // instanceName returns a name that is unique among all jobs.
-func (inst *instance) instanceName() string { return inst.job.spec.ID + "\x00" + inst.name }
+func (inst *instance) instanceName() string {
+	return fmt.Sprintf("%s\x00%s\x00%d", inst.job.spec.ID, inst.group.spec.Name, inst.index)
+}
 
 // Kinds of appointments.
 const (
@@ -52,12 +95,12 @@ const (
 type appointment struct {
 	at   time.Time
 	inst *instance
-	run  int
-	what int
+	run  int32
+	what int32
 }
 
 // arrange schedules an action of an instance, or does it immediately if it is due.
-func (n *node) arrange(inst *instance, what int, in time.Duration, now time.Time) {
+func (n *node) arrange(inst *instance, what int32, in time.Duration, now time.Time) {
 	if in <= 0 {
 		n.do(inst, what, now)
 		return
@@ -91,24 +134,30 @@ func (n *node) keep(now time.Time) {
 	}
 }
 
-func (n *node) do(inst *instance, what int, now time.Time) {
+func (n *node) do(inst *instance, what int32, now time.Time) {
 	switch what {
 	case doStart:
 		n.start(inst, now)
 	case doEnd:
 		n.end(inst, now)
 	case doStop:
-		n.finish(inst, api.AllocClientComplete, now)
+		n.finish(inst, complete, now)
 	case doHealthy:
-		n.health(inst, true)
+		n.setHealth(inst, healthy)
 	}
 }
 
 // begin starts the first run of an instance.
 func (n *node) begin(inst *instance, now time.Time) {
 	inst.run++
-	inst.life = inst.group.behaviour.draw(n.rng)
-	n.arrange(inst, doStart, inst.life.start, now)
+	n.arrange(inst, doStart, n.draw(inst), now)
+}
+
+// draw draws the next run of an instance, and returns the delay until it starts.
+func (n *node) draw(inst *instance) time.Duration {
+	l := inst.group.behaviour.draw(n.rng)
+	inst.runFor, inst.fails = l.runFor, l.fails
+	return l.start
 }
 
 func (n *node) start(inst *instance, now time.Time) {
@@ -116,13 +165,13 @@ func (n *node) start(inst *instance, now time.Time) {
 		n.end(inst, now)
 		return
 	}
-	inst.started = now
-	n.set(inst, api.AllocClientRunning)
-	if b := inst.group.behaviour; inst.deployment && inst.healthy == nil && b.healthy >= 0 {
+	inst.started = moment(now.UnixNano())
+	n.set(inst, running)
+	if b := inst.group.behaviour; inst.deployment && inst.health == unheard && b.healthy >= 0 {
 		n.arrange(inst, doHealthy, b.healthy, now)
 	}
-	if inst.life.runFor >= 0 && inst.status == api.AllocClientRunning {
-		n.arrange(inst, doEnd, inst.life.runFor, now)
+	if inst.runFor >= 0 && inst.current == running {
+		n.arrange(inst, doEnd, inst.runFor, now)
 	}
 }
 
@@ -130,36 +179,36 @@ func (n *node) start(inst *instance, now time.Time) {
 func (n *node) end(inst *instance, now time.Time) {
 	b := inst.group.behaviour
 	switch {
-	case !inst.life.fails && !b.startFail && b.batch:
-		n.finish(inst, api.AllocClientComplete, now)
-	case inst.restarts < b.restarts:
+	case !inst.fails && !b.startFail && b.batch:
+		n.finish(inst, complete, now)
+	case int(inst.restarts) < b.restarts:
 		inst.restarts++
 		inst.run++
-		inst.life = b.draw(n.rng)
-		n.set(inst, api.AllocClientPending)
-		n.arrange(inst, doStart, b.delay+inst.life.start, now)
+		start := n.draw(inst)
+		n.set(inst, pending)
+		n.arrange(inst, doStart, b.delay+start, now)
 	default:
-		n.health(inst, false)
-		n.finish(inst, api.AllocClientFailed, now)
+		n.setHealth(inst, unhealthy)
+		n.finish(inst, failed, now)
 	}
 }
 
-func (n *node) finish(inst *instance, status string, now time.Time) {
+func (n *node) finish(inst *instance, p phase, now time.Time) {
 	inst.run++
-	inst.ended = now
-	n.set(inst, status)
+	inst.ended = moment(now.UnixNano())
+	n.set(inst, p)
 	n.release(inst)
 }
 
-func (n *node) health(inst *instance, healthy bool) {
-	if inst.deployment && inst.healthy == nil && !inst.isPartial() {
-		inst.healthy = &healthy
+func (n *node) setHealth(inst *instance, v verdict) {
+	if inst.deployment && inst.health == unheard && !inst.isPartial() {
+		inst.health = v
 		n.mark(inst)
 	}
 }
 
-func (n *node) set(inst *instance, status string) {
-	inst.status = status
+func (n *node) set(inst *instance, p phase) {
+	inst.current = p
 	n.mark(inst)
 }
 
@@ -191,34 +240,35 @@ func reports(instances []*instance) []*api.Allocation {
 }
 
 func (inst *instance) isLike(other *instance) bool {
-	return inst.launches == nil && other.launches == nil && inst.group == other.group && inst.status == other.status && inst.restarts == other.restarts &&
-		inst.arrived.Equal(other.arrived) && inst.started.Equal(other.started) && inst.ended.Equal(other.ended)
+	return inst.launches == nil && other.launches == nil && inst.group == other.group && inst.current == other.current && inst.restarts == other.restarts &&
+		inst.arrived == other.arrived && inst.started == other.started && inst.ended == other.ended
 }
 
 func (inst *instance) report(a *api.Allocation) {
-	a.ID, a.ClientStatus = inst.id, inst.status
-	switch inst.status {
-	case api.AllocClientPending:
+	a.ID, a.ClientStatus = inst.id, inst.status()
+	switch inst.current {
+	case pending:
 		a.ClientDescription = "No task has started"
-	case api.AllocClientRunning:
+	case running:
 		a.ClientDescription = "Running"
-	case api.AllocClientComplete:
+	case complete:
 		a.ClientDescription = "All tasks have ended"
-	case api.AllocClientFailed:
+	case failed:
 		a.ClientDescription = "A task failed"
 	}
-	if inst.job.spec.Stack != nil && inst.status == api.AllocClientRunning {
+	if inst.job.spec.Stack != nil && inst.current == running {
 		a.Serving = &api.Serving{Up: true, Routable: true} // checks are not simulated
 	}
 	if l := inst.launches; l != nil {
 		a.LaunchStatus = &api.LaunchStatus{ID: l.ID, Timestamp: time.Now()}
-		if inst.status == api.AllocClientRunning {
+		if inst.current == running {
 			a.LaunchStatus.Healthy = new(bool)
 			*a.LaunchStatus.Healthy = true
 		}
 	}
-	if inst.healthy != nil {
-		a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: inst.healthy, Timestamp: time.Now()}
+	if inst.health != unheard {
+		isHealthy := inst.health == healthy
+		a.DeploymentStatus = &api.AllocDeploymentStatus{Healthy: &isHealthy, Timestamp: time.Now()}
 	}
 }
 
@@ -272,15 +322,15 @@ func (inst *instance) isPartial() bool {
 }
 
 func (inst *instance) taskState() *api.TaskState {
-	s := &api.TaskState{State: api.TaskStatePending, StartedAt: inst.started, Restarts: uint64(inst.restarts)}
-	s.Events = append(s.Events, &api.TaskEvent{Type: api.EventReceived, Time: inst.arrived.UnixNano(), DisplayMessage: "The task is on its node"})
-	if !inst.started.IsZero() {
+	s := &api.TaskState{State: api.TaskStatePending, StartedAt: inst.started.time(), Restarts: uint64(inst.restarts)}
+	s.Events = append(s.Events, &api.TaskEvent{Type: api.EventReceived, Time: int64(inst.arrived), DisplayMessage: "The task is on its node"})
+	if inst.started != 0 {
 		s.State = api.TaskStateRunning
-		s.Events = append(s.Events, &api.TaskEvent{Type: api.EventStarted, Time: inst.started.UnixNano(), DisplayMessage: "Runs"})
+		s.Events = append(s.Events, &api.TaskEvent{Type: api.EventStarted, Time: int64(inst.started), DisplayMessage: "Runs"})
 	}
-	if !inst.ended.IsZero() {
-		s.State, s.FinishedAt, s.Failed = api.TaskStateDead, inst.ended, inst.status == api.AllocClientFailed
-		s.Events = append(s.Events, &api.TaskEvent{Type: api.EventTerminated, Time: inst.ended.UnixNano(), DisplayMessage: "The run has ended"})
+	if inst.ended != 0 {
+		s.State, s.FinishedAt, s.Failed = api.TaskStateDead, inst.ended.time(), inst.current == failed
+		s.Events = append(s.Events, &api.TaskEvent{Type: api.EventTerminated, Time: int64(inst.ended), DisplayMessage: "The run has ended"})
 	}
 	return s
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,7 +46,8 @@ type group struct {
 	spec      *api.Group
 	behaviour *behaviour
 	spreads   []*api.Spread // including the job's
-	wanted    int           // instances per copy; 0 for system jobs, whose number depends on the nodes
+	ask       [dimensions]int64
+	wanted    int // instances per copy; 0 for system jobs, whose number depends on the nodes
 }
 
 // prepareJobs creates the copies.
@@ -84,7 +86,7 @@ func (r *run) groupsOf(spec *api.Job) (map[string]*group, error) {
 		if err != nil {
 			return nil, err
 		}
-		one := &group{spec: s, behaviour: b, spreads: append(slices.Clone(s.Spreads), spec.Spreads...)}
+		one := &group{spec: s, behaviour: b, ask: amounts(s.Usage()), spreads: append(slices.Clone(s.Spreads), spec.Spreads...)}
 		if spec.Type == api.JobTypeService || spec.Type == api.JobTypeBatch {
 			one.wanted = s.Size()
 		}
@@ -192,5 +194,10 @@ func (r *run) instance(a *api.Allocation) *instance {
 	if j == nil || j.groups[a.Group] == nil {
 		return nil
 	}
-	return &instance{id: a.ID, name: a.Name, job: j, group: j.groups[a.Group], ask: amounts(a.Usage())}
+	g := j.groups[a.Group]
+	ask := &g.ask
+	if asked := amounts(a.Usage()); asked != g.ask {
+		ask = &asked
+	}
+	return &instance{id: strings.Clone(a.ID), index: int32(a.Index()), job: j, group: g, ask: ask}
 }

@@ -167,14 +167,14 @@ func (r *run) countInstances(n *node) {
 	holds := false
 	for _, inst := range n.instances {
 		holds = holds || inst.holds
-		switch inst.status {
-		case api.AllocClientPending:
+		switch inst.current {
+		case pending:
 			i.Pending++
-		case api.AllocClientRunning:
+		case running:
 			i.Running++
-		case api.AllocClientComplete:
+		case complete:
 			i.Complete++
-		case api.AllocClientFailed:
+		case failed:
 			i.Failed++
 		}
 	}

@@ -44,7 +44,6 @@ type node struct {
 // at which the servers knew that it runs.
 type arrival struct {
 	placed, running time.Duration
-	inst            *instance
 }
 
 // Orders to a node.
@@ -159,7 +158,7 @@ func (n *node) connect(ctx context.Context, register bool) {
 	s.running.Go(func() { n.stream(ctx, s) })
 	s.running.Go(func() { n.report(ctx, s) })
 	for _, inst := range n.instances {
-		if inst.status != inst.reported {
+		if inst.current != inst.reported {
 			n.mark(inst)
 		}
 	}
@@ -252,7 +251,7 @@ func (n *node) send() {
 	n.marked = append(n.marked[:0], n.marked[len(batch):]...)
 	for _, inst := range n.sending {
 		inst.marked = false
-		inst.said = inst.status
+		inst.said = inst.current
 	}
 	n.session.reports <- reports(n.sending) // its goroutine waits for the reports
 }
@@ -277,7 +276,7 @@ func (n *node) acknowledged(err error, now time.Time) {
 	}
 	for _, inst := range n.sending {
 		inst.reported = inst.said
-		if inst.said == api.AllocClientRunning && inst.first > 0 {
+		if inst.said == running && inst.first > 0 {
 			if a := &n.placed[inst.first-1]; a.running == 0 {
 				a.running = now.Sub(inst.job.submittedAt())
 				n.run.running.Add(1)
@@ -337,22 +336,22 @@ func (n *node) take(a *api.NodeAllocation, now time.Time) {
 	if inst == nil {
 		return // its job cannot be simulated
 	}
-	inst.arrived = now
-	n.instances[a.ID] = inst
-	inst.status = api.AllocClientPending
+	inst.arrived = moment(now.UnixNano())
+	n.instances[inst.id] = inst
+	inst.current = pending
 	for d, ask := range inst.ask {
 		n.used[d] += ask
 		n.run.used[d].Add(ask)
 	}
 	inst.holds = true
 	if a.DesiredStatus != api.AllocDesiredRun {
-		n.finish(inst, api.AllocClientComplete, now)
+		n.finish(inst, complete, now)
 		return
 	}
 	inst.watch(a.Allocation)
 	inst.launches = a.Launches
 	if a.ClientStatus == api.AllocClientRunning {
-		inst.reported = api.AllocClientRunning // from before the power was switched off
+		inst.reported = running // from before the power was switched off
 	}
 	since, replaces, back := n.run.found(inst, now)
 	switch {
@@ -360,8 +359,8 @@ func (n *node) take(a *api.NodeAllocation, now time.Time) {
 	case replaces:
 		n.replaced = append(n.replaced, since)
 	case !back && a.PreviousAllocation == "":
-		n.placed = append(n.placed, arrival{placed: now.Sub(inst.job.submittedAt()), inst: inst})
-		inst.first = len(n.placed)
+		n.placed = append(n.placed, arrival{placed: now.Sub(inst.job.submittedAt())})
+		inst.first = int32(len(n.placed))
 		n.run.placed.Add(1)
 		n.run.touch(&n.run.lastPlaced, now)
 	}
@@ -370,7 +369,7 @@ func (n *node) take(a *api.NodeAllocation, now time.Time) {
 
 // stop ends an instance on the servers' request.
 func (n *node) stop(inst *instance, now time.Time) {
-	if inst.stopping || !inst.ended.IsZero() {
+	if inst.stopping || inst.ended != 0 {
 		return
 	}
 	inst.stopping = true
@@ -382,18 +381,20 @@ func (n *node) stop(inst *instance, now time.Time) {
 func (inst *instance) watch(a *api.Allocation) {
 	inst.deployment = a.DeploymentID != ""
 	if s := a.DeploymentStatus; s != nil && s.Healthy != nil {
-		inst.healthy = s.Healthy
+		if inst.health = unhealthy; *s.Healthy {
+			inst.health = healthy
+		}
 	}
 }
 
 // launch applies the launches of an instance. A simulated task follows its launch immediately.
 func (n *node) launch(inst *instance, a *api.Allocation, now time.Time) {
 	inst.watch(a)
-	if a.Launches == nil || inst.launches != nil && inst.launches.ID == a.Launches.ID || inst.stopping || !inst.ended.IsZero() {
+	if a.Launches == nil || inst.launches != nil && inst.launches.ID == a.Launches.ID || inst.stopping || inst.ended != 0 {
 		return
 	}
 	inst.launches = a.Launches
-	if b := inst.group.behaviour; inst.deployment && inst.healthy == nil && b.healthy >= 0 && inst.status == api.AllocClientRunning {
+	if b := inst.group.behaviour; inst.deployment && inst.health == unheard && b.healthy >= 0 && inst.current == running {
 		n.arrange(inst, doHealthy, b.healthy, now)
 	}
 	n.mark(inst)

@@ -34,9 +34,9 @@ func TestAnInstanceLives(t *testing.T) {
 	check := func(at time.Duration, status string, used int64, busy int64) {
 		t.Helper()
 		n.keep(begin.Add(at))
-		if inst.status != status || n.used[cpu] != used || n.run.used[cpu].Load() != used || n.run.busy.Load() != busy {
+		if inst.status() != status || n.used[cpu] != used || n.run.used[cpu].Load() != used || n.run.busy.Load() != busy {
 			t.Errorf("after %s it is %s, the node holds %d, %d things are awaited; want %s, %d, %d",
-				at, inst.status, n.used[cpu], n.run.busy.Load(), status, used, busy)
+				at, inst.status(), n.used[cpu], n.run.busy.Load(), status, used, busy)
 		}
 	}
 	check(0, api.AllocClientPending, 10, 1)
@@ -58,8 +58,8 @@ func TestAnInstanceFailsWhenItsRestartsAreUsedUp(t *testing.T) {
 	inst := tell(api.AllocDesiredRun, begin)
 	for i, want := range []string{"running", "pending", "running", "pending", "running", "failed"} {
 		n.keep(begin.Add(time.Duration(i) * time.Second))
-		if inst.status != want {
-			t.Errorf("after %d s it is %s, want %s", i, inst.status, want)
+		if inst.status() != want {
+			t.Errorf("after %d s it is %s, want %s", i, inst.status(), want)
 		}
 	}
 }
@@ -70,12 +70,12 @@ func TestAnInstanceIsStopped(t *testing.T) {
 	inst := tell(api.AllocDesiredRun, begin)
 	tell(api.AllocDesiredStop, begin.Add(time.Second))
 	n.keep(begin.Add(2 * time.Second))
-	if inst.status != api.AllocClientRunning || n.used[cpu] != 10 {
-		t.Errorf("while it ends it is %s and the node holds %d", inst.status, n.used[cpu])
+	if inst.status() != api.AllocClientRunning || n.used[cpu] != 10 {
+		t.Errorf("while it ends it is %s and the node holds %d", inst.status(), n.used[cpu])
 	}
 	n.keep(begin.Add(3 * time.Second))
-	if inst.status != api.AllocClientComplete || n.used[cpu] != 0 {
-		t.Errorf("then it is %s and the node holds %d", inst.status, n.used[cpu])
+	if inst.status() != api.AllocClientComplete || n.used[cpu] != 0 {
+		t.Errorf("then it is %s and the node holds %d", inst.status(), n.used[cpu])
 	}
 	n.receive(&api.NodeAllocations{Removed: []string{"a"}}, begin)
 	if len(n.instances) != 0 {
@@ -111,7 +111,7 @@ func TestJobsOutsideOfTheScenarioLive(t *testing.T) {
 		ID: "a", JobID: "other", Group: "g", Name: "other.g[0]", DesiredStatus: api.AllocDesiredRun,
 	}}}}, begin)
 	n.keep(begin.Add(time.Minute))
-	if inst := n.instances["a"]; inst == nil || inst.status != api.AllocClientRunning {
+	if inst := n.instances["a"]; inst == nil || inst.status() != api.AllocClientRunning {
 		t.Fatalf("it is %+v, want it running", inst)
 	}
 	if n.run.placed.Load() != 0 || n.run.busy.Load() != 0 {

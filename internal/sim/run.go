@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -35,6 +36,10 @@ const (
 	registering = 64
 	submitting  = 16
 )
+
+// collectAt is the share of garbage, in percent, at which the collector runs: the server needs the
+// memory more than the simulation needs the processor.
+const collectAt = 40
 
 // A run is one run of a scenario.
 type run struct {
@@ -79,6 +84,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Report, error) {
 	if o.Detached && s.Stacks != nil {
 		return nil, api.Errorf(api.CodeInvalid, "detached nodes run no stacks: remove -detached, or remove stacks from the scenario")
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	if err := r.prepareJobs(); err != nil {
 		return nil, err
 	}
@@ -270,7 +276,7 @@ func (r *run) count(kind *atomic.Int64, err error, ctx context.Context) {
 }
 
 // awaits reports whether the run waits for an action of an instance.
-func (r *run) awaits(inst *instance, what int) bool {
+func (r *run) awaits(inst *instance, what int32) bool {
 	return !inst.job.foreign && (what != doEnd || r.scenario.Until == untilDone && inst.group.behaviour.batch)
 }
 
@@ -290,7 +296,7 @@ func (r *run) lose(instances map[string]*instance, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id, inst := range instances {
-		if !inst.ended.IsZero() || inst.stopping {
+		if inst.ended != 0 || inst.stopping {
 			continue
 		}
 		r.lost[id] = true

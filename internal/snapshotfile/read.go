@@ -173,7 +173,10 @@ func isCutShort(err error) bool {
 func explain(err error) error {
 	var corrupt flate.CorruptInputError
 	var known *api.Error
+	var newer *state.NewerError
 	switch {
+	case errors.As(err, &newer):
+		return api.Errorf(api.CodeInvalid, "cannot read the snapshot: %v", newer)
 	case errors.As(err, &known):
 		return err
 	case isCutShort(err):

@@ -114,6 +114,10 @@ func (c *RestoreState) apply(t *txn) error {
 	if c.Timeline == "" {
 		return api.Errorf(api.CodeInvalid, "a timeline needs an ID")
 	}
+	if l.Level() > t.Level() {
+		return RestoredLevelError(l.Level(), t.Level())
+	}
+	level, version := t.cluster.level, t.cluster.levelVersion
 	entry, snapshot := t.index-t.ahead, l.content.index
 	own := []func(*txn){keep(trusts, t), keep(servers, t), keep(revocations, t), keep(renewals, t)}
 	// Indexes never decrease, and exceed all indexes in the snapshot.
@@ -128,6 +132,7 @@ func (c *RestoreState) apply(t *txn) error {
 		put(t)
 	}
 	t.endAllFreshness()
+	t.cluster.level, t.cluster.levelVersion = level, version
 	t.cluster.timelines = append(slices.Clone(t.cluster.timelines), timeline{c.Timeline, snapshot + 1})
 	for table := range tableCount() {
 		t.indexes[table] = t.index

@@ -62,6 +62,8 @@ func decodeDocument(w *wire.Document) (Command, error) {
 		c = new(DiscardRestore)
 	case "RestoreState":
 		c = new(RestoreState)
+	case "RaiseLevel":
+		c = new(RaiseLevel)
 	default:
 		return nil, unknownNoun(w.GetName())
 	}
@@ -72,5 +74,11 @@ func decodeDocument(w *wire.Document) (Command, error) {
 			return nil, fmt.Errorf("decompress %s: %w", w.GetName(), err)
 		}
 	}
-	return c, json.Unmarshal(text, c)
+	if err := json.Unmarshal(text, c); err != nil {
+		return nil, err
+	}
+	if raise, ok := c.(*RaiseLevel); ok {
+		return c, checkLevel(raise.Level, raise.Version)
+	}
+	return c, nil
 }

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state/jsondoc"
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
 
@@ -170,8 +171,21 @@ func parse[T any](text []byte) (*T, error) {
 	if len(text) == 0 {
 		return nil, nil
 	}
-	v := new(T)
-	if err := json.Unmarshal(text, v); err != nil {
+	return decode[T](text)
+}
+
+// stored decodes the objects of the log and of snapshots. Jobs differ in their commands and
+// environments, and mostly have the same policies; evaluations that wait for the same
+// reasons have the same explanations. The listed objects are in memory once.
+var stored = jsondoc.New(
+	api.Affinity{}, api.Constraint{}, api.Disconnect{}, api.EphemeralDisk{}, api.Lifecycle{}, api.Logs{}, api.Migrate{}, api.PlacementMetrics{},
+	api.Recovery{}, api.Reschedule{}, api.Resources{}, api.Restart{}, api.Spread{}, api.Update{}, restEvaluation{},
+)
+
+// decode decodes an object from its JSON.
+func decode[T any](text []byte) (*T, error) {
+	v, err := jsondoc.Decode[T](stored, text)
+	if err != nil {
 		return nil, err
 	}
 	return v, nil

@@ -4,10 +4,11 @@
 package state
 
 import (
-	"encoding/json"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -52,10 +53,10 @@ func decodeEvaluation(w *wire.Evaluation) (*api.Evaluation, error) {
 		return nil, nil
 	}
 	e := &api.Evaluation{
-		ID: w.Id, Priority: int(w.Priority), Type: w.Type, TriggeredBy: w.TriggeredBy,
-		Namespace: w.Namespace, JobID: w.JobId, JobModifyIndex: w.JobModifyIndex,
+		ID: w.Id, Priority: int(w.Priority), Type: stored.Text(w.Type), TriggeredBy: stored.Text(w.TriggeredBy),
+		Namespace: stored.Text(w.Namespace), JobID: stored.Text(w.JobId), JobModifyIndex: w.JobModifyIndex,
 		NodeID: w.NodeId, NodeModifyIndex: w.NodeModifyIndex, DeploymentID: w.DeploymentId,
-		Status: w.Status,
+		Status: stored.Text(w.Status),
 		Wait:   time.Duration(w.Wait), WaitUntil: allocset.FromNanos(w.WaitUntil),
 		NextEval: w.NextEval, PreviousEval: w.PreviousEval, BlockedEval: w.BlockedEval,
 		SnapshotIndex: w.SnapshotIndex, CreateIndex: w.CreateIndex, ModifyIndex: w.ModifyIndex,
@@ -63,17 +64,16 @@ func decodeEvaluation(w *wire.Evaluation) (*api.Evaluation, error) {
 	}
 	e.StatusReason, e.StatusDescription = reasons.Evaluation(w.StatusReason, w.StatusDescription)
 	if w.QueuedKnown {
-		e.QueuedAllocations = make(map[string]int, len(w.Queued))
-		for _, q := range w.Queued {
-			e.QueuedAllocations[q.GetGroup()] = int(q.GetCount())
-		}
+		e.QueuedAllocations = decodeQueued(w.Queued)
 	}
 	if len(w.RestJson) > 0 {
-		var rest restEvaluation
-		if err := json.Unmarshal(w.RestJson, &rest); err != nil {
+		rest, err := decode[*restEvaluation](w.RestJson)
+		if err != nil {
 			return nil, fmt.Errorf("decode evaluation %s: %w", w.Id, err)
 		}
-		rest.fill(e)
+		if *rest != nil {
+			(*rest).fill(e)
+		}
 	}
 	return e, nil
 }
@@ -91,3 +91,39 @@ func decodeEvaluations(in []*wire.Evaluation) ([]*api.Evaluation, error) {
 	}
 	return out, nil
 }
+
+// decodeQueued returns the number of unplaced instances by group. Most evaluations are of
+// jobs with one group, whose name is one of a few, so those share their maps.
+func decodeQueued(in []*wire.Queued) map[string]int {
+	if len(in) == 1 {
+		return oneQueued.get(in[0].GetGroup(), int(in[0].GetCount()))
+	}
+	out := make(map[string]int, len(in))
+	for _, q := range in {
+		out[q.GetGroup()] = int(q.GetCount())
+	}
+	return out
+}
+
+var oneQueued queuedPool
+
+// A queuedPool keeps recent maps of one group.
+type queuedPool [256]atomic.Pointer[queuedEntry]
+
+type queuedEntry struct {
+	group string
+	count int
+	queue map[string]int
+}
+
+func (p *queuedPool) get(group string, count int) map[string]int {
+	place := &p[(maphash.String(queuedSeed, group)+uint64(count))%uint64(len(p))]
+	if e := place.Load(); e != nil && e.group == group && e.count == count {
+		return e.queue
+	}
+	e := &queuedEntry{group, count, map[string]int{group: count}}
+	place.Store(e)
+	return e.queue
+}
+
+var queuedSeed = maphash.MakeSeed()

@@ -23,11 +23,19 @@ var (
 
 // Bounds of the feed's history; the first one reached applies. The history keeps deleted
 // and replaced objects alive. New objects are in the state anyway, so a million placements
-// weigh no more than fifty thousand reports.
+// weigh no more than fifty thousand reports. Within the bounds of bytes, the history weighs at
+// most a share of the state: busy clusters are large, and a small server stays small.
 const (
-	feedBatches = 1 << 15
-	feedBytes   = 64 << 20
+	feedBatches   = 1 << 15
+	feedMinBytes  = 8 << 20
+	feedMaxBytes  = 64 << 20
+	feedPartition = 8 // of the state's weight
 )
+
+// historyBytes returns the bound of the history's weight.
+func (c *content) historyBytes() int {
+	return min(max(c.weight()/feedPartition, feedMinBytes), feedMaxBytes)
+}
 
 // A feed is the recent history: a ring of the last batches, numbered from the start of the
 // process. Subscribers hold a number, not the batches, so an idle subscriber costs
@@ -46,8 +54,9 @@ func (f *feed) init() { f.ring = make([]*Batch, 64) }
 
 func (f *feed) at(n uint64) **Batch { return &f.ring[n&uint64(len(f.ring)-1)] }
 
-// publish appends a batch and drops batches beyond the bounds.
-func (f *feed) publish(b *Batch) {
+// publish appends a batch and drops batches beyond the bounds. The history may weigh so many
+// bytes.
+func (f *feed) publish(b *Batch, bytes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.next-f.first == uint64(len(f.ring)) {
@@ -61,7 +70,7 @@ func (f *feed) publish(b *Batch) {
 	f.next++
 	b.bytes = b.weight()
 	f.bytes += b.bytes
-	for f.next-f.first > feedBatches || f.bytes > feedBytes && f.next-f.first > 1 {
+	for f.next-f.first > feedBatches || f.bytes > bytes && f.next-f.first > 1 {
 		f.drop()
 	}
 	f.wake()

@@ -99,7 +99,7 @@ func TestFeedIsBoundedByWhatItKeepsAlive(t *testing.T) {
 		s.do(&RegisterJob{Job: job})
 	}
 	kept := s.Index() - s.HistoryFrom()
-	if most := uint64(feedBytes/text + 1); kept > most || kept < most/2 {
+	if most := uint64(feedMinBytes/text + 1); kept > most || kept < most/2 {
 		t.Errorf("the feed keeps %d versions of %d MB, want at most %d", kept, text>>20, most)
 	}
 	// A change that shares the job's text with what comes after it weighs little.

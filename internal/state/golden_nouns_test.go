@@ -23,6 +23,7 @@ func objectCommands() map[string]Command {
 		}, ptr(uint64(4))),
 		"PutRenewal":    PutRenewal(goldenRenewal()),
 		"DeleteRenewal": DeleteRenewal("5f3e"),
+		"RaiseLevel":    &RaiseLevel{Level: 2, Version: "0.2.0"},
 		"PutServer":     PutServer(goldenServer(), ptr(uint64(0))),
 		"PutTrust":      PutTrust(goldenTrust(), ptr(uint64(9))),
 		"RevokeMember":  &RevokeMember{ID: "0b9c", Member: "db-3", Reason: "removed by an operator", Time: 1_790_000_000_000_000_000},
@@ -95,5 +96,12 @@ func autopilotStore(t testing.TB) *Store {
 	must(t, s.Apply(5, []Command{PutAutopilot(&api.AutopilotConfig{
 		LastContactThreshold: 300 * time.Millisecond, MaxTrailingLogs: 500, MinQuorum: 3, ServerStabilizationTime: time.Minute,
 	}, nil)}))
+	return s
+}
+
+// levelStore holds what the format learned to hold with feature levels.
+func levelStore(t testing.TB) *Store {
+	s := New()
+	must(t, s.Apply(5, []Command{&RaiseLevel{Level: 2, Version: "0.2.0"}}))
 	return s
 }

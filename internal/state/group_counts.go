@@ -17,6 +17,16 @@ type GroupCount struct {
 	Live bool // reports whether the job has allocations that may run
 }
 
+// IsActive reports whether the group has instances that run or are to run.
+func (g *GroupCount) IsActive() bool { return g.Live || g.Queued > 0 }
+
+// groupCount returns the summary of one of the job's groups.
+func (r *jobRow) groupCount(g *api.Group) GroupCount {
+	c := GroupCount{Job: r.job, Group: g, Live: r.live > 0}
+	r.sum(g.Name, &c.GroupSummary)
+	return c
+}
+
 // GroupCounts yields a summary of each group of each job, ordered by namespace, job and position. The
 // numbers are those of JobSummary, without those of groups that the job no longer has.
 // The yielded value is valid until the next one.
@@ -29,8 +39,7 @@ func (c *content) GroupCounts() iter.Seq[*GroupCount] {
 				return true
 			}
 			for _, g := range row.job.Groups {
-				out = GroupCount{Job: row.job, Group: g, Live: row.live > 0}
-				row.sum(g.Name, &out.GroupSummary)
+				out = row.groupCount(g)
 				if !yield(&out) {
 					return false
 				}

@@ -27,6 +27,9 @@ func (c *content) Node(id string) *api.Node {
 // Nodes yields all nodes, ordered by id.
 func (c *content) Nodes() iter.Seq[*api.Node] { return c.NodesPrefix("") }
 
+// NodeCount returns the number of nodes, including deleted ones that still have allocations.
+func (c *content) NodeCount() int { return c.nodes.ids.len() }
+
 // NodesPrefix yields the nodes whose id begins with prefix, ordered by id.
 func (c *content) NodesPrefix(prefix string) iter.Seq[*api.Node] {
 	return func(yield func(*api.Node) bool) {

@@ -51,6 +51,9 @@ type noun[T any] struct {
 	// alsoWrites returns the objects with a check-and-set that changed may write when an object is put. If it
 	// is nil, changed writes none.
 	alsoWrites func(*T) []Object
+	// since returns the feature level that an object needs, and what its command does; nil as the
+	// object is a deletion. If it is nil, all objects need the first level.
+	since func(*T) (level int, does string)
 	// decode reads an object as a log or snapshot has it; nil: as plain JSON.
 	decode func(text []byte) (*T, error)
 	// count returns a pointer to the noun's counter in the end record of snapshots. If it
@@ -65,6 +68,7 @@ type registered interface {
 	title() string
 	kind() byte
 	isCounted() bool
+	isLeveled() bool
 	empty() rows
 	describe() Noun
 	write(v *Snapshot, f *frameWriter, end *endRecord)
@@ -292,9 +296,9 @@ func (n *noun[T]) load(l *loader, payload []byte) error {
 	}
 	var err error
 	if n.decode == nil {
-		err = loadEach(payload, &loaded, store)
+		err = loadFrame(payload, &loaded, store)
 	} else {
-		err = loadEach(payload, &loaded, func(text *json.RawMessage) error {
+		err = loadFrame(payload, &loaded, func(text *json.RawMessage) error {
 			object, err := n.decode(*text)
 			if err != nil {
 				return err
@@ -304,6 +308,15 @@ func (n *noun[T]) load(l *loader, payload []byte) error {
 	}
 	n.tally(&l.seen, loaded)
 	return err
+}
+
+// loadFrame decodes a frame's objects, and stores and counts them.
+func loadFrame[T any](payload []byte, seen *int, store func(*T) error) error {
+	objects, err := decode[[]*T](payload)
+	if err != nil {
+		return err
+	}
+	return loadEach(*objects, seen, store)
 }
 
 // tally adds to the noun's count of objects in the end record.

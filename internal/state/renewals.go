@@ -11,6 +11,7 @@ type Renewal struct {
 	ID   string // of the member
 	Root string // digest of the root that signed the certificate
 	Time int64  // Unix time in nanoseconds
+	Used bool   `json:",omitempty"` // reports whether the member confirmed that it uses the certificate
 
 	CreateIndex uint64
 	ModifyIndex uint64
@@ -20,6 +21,7 @@ var renewals = declare(noun[Renewal]{
 	name: "renewals", singular: "renewal", verb: "Renewal", frame: 24,
 	key:   func(r *Renewal) string { return r.ID },
 	stamp: func(r *Renewal) (create, modify *uint64) { return &r.CreateIndex, &r.ModifyIndex },
+	since: func(*Renewal) (int, string) { return 2, replacesRoot },
 })
 
 // TableRenewals holds *Renewal.

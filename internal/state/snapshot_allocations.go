@@ -4,8 +4,6 @@
 package state
 
 import (
-	"fmt"
-
 	"github.com/reeve-run/reeve/internal/allocset"
 	"github.com/reeve-run/reeve/internal/state/wire"
 )
@@ -67,38 +65,4 @@ func (v *Snapshot) writeAllocations(f *frameWriter) int {
 		flush()
 	}
 	return n
-}
-
-func (l *loader) readEvaluations(payload []byte) error {
-	var set wire.Evaluations
-	if err := set.UnmarshalVT(payload); err != nil {
-		return err
-	}
-	evaluations, err := decodeEvaluations(set.Evaluations)
-	if err != nil {
-		return err
-	}
-	for _, e := range evaluations {
-		if err := l.loadEvaluation(e); err != nil {
-			return err
-		}
-	}
-	l.seen.Evaluations += len(evaluations)
-	return nil
-}
-
-func (l *loader) loadAllocations(d decodedAllocations) error {
-	if d.err != nil {
-		return d.err
-	}
-	for _, a := range d.allocations {
-		if a.Job == nil {
-			return fmt.Errorf("allocation %s has no job", a.ID)
-		}
-		if err := l.loadAllocation(a, a.Job.Version, a.Job.CreateIndex); err != nil {
-			return err
-		}
-	}
-	l.seen.Allocations += len(d.allocations)
-	return nil
 }

@@ -6,6 +6,7 @@ package state
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -72,6 +73,9 @@ func (l *loader) read(r io.Reader) error {
 			return fmt.Errorf("the snapshot is damaged: frame %d is of kind %d", n, frame.kind)
 		}
 		if err := l.frame(frame); err != nil {
+			if newer := (*NewerError)(nil); errors.As(err, &newer) {
+				return err
+			}
 			return fmt.Errorf("the snapshot is damaged: frame %d: %w", n, err)
 		}
 		if frame.kind == frameEnd {
@@ -81,6 +85,13 @@ func (l *loader) read(r io.Reader) error {
 }
 
 func (l *loader) frame(f *aheadFrame) error {
+	if f.decoded != nil {
+		d := <-f.decoded
+		if d.err != nil {
+			return d.err
+		}
+		return d.load(l)
+	}
 	switch f.kind {
 	case frameHeader:
 		return l.header(f.payload)
@@ -88,16 +99,6 @@ func (l *loader) frame(f *aheadFrame) error {
 		return l.loadSchedulerConfig(f.payload)
 	case frameCluster:
 		return l.loadCluster(f.payload)
-	case frameJobs:
-		return loadEach(f.payload, &l.seen.Jobs, l.loadJob)
-	case frameNodes:
-		return loadEach(f.payload, &l.seen.Nodes, l.loadNode)
-	case frameEvaluations:
-		return l.readEvaluations(f.payload)
-	case frameDeployments:
-		return loadEach(f.payload, &l.seen.Deployments, l.loadDeployment)
-	case frameAllocations:
-		return l.loadAllocations(<-f.decoded)
 	case frameEnd:
 		var end endRecord
 		if err := json.Unmarshal(f.payload, &end); err != nil {
@@ -119,6 +120,10 @@ func (l *loader) header(payload []byte) error {
 	if err := json.Unmarshal(payload, &h); err != nil {
 		return err
 	}
+	if err := checkLevel(h.Level, h.Version); err != nil {
+		return err
+	}
+	l.cluster.level, l.cluster.levelVersion = h.Level, h.Version
 	l.index, l.txn.index = h.Index, h.Index
 	l.content.index, l.content.ahead = h.Index, h.Ahead
 	for t := range tableCount() {
@@ -127,17 +132,13 @@ func (l *loader) header(payload []byte) error {
 	return nil
 }
 
-// loadEach decodes a frame's objects and stores each.
-func loadEach[T any](payload []byte, seen *int, load func(*T) error) error {
-	var objects []*T
-	if err := json.Unmarshal(payload, &objects); err != nil {
-		return err
-	}
+// loadEach stores and counts the objects of a frame.
+func loadEach[T any](objects []*T, seen *int, store func(*T) error) error {
 	for _, o := range objects {
 		if o == nil {
 			return fmt.Errorf("an object is null")
 		}
-		if err := load(o); err != nil {
+		if err := store(o); err != nil {
 			return err
 		}
 	}

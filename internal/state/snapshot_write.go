@@ -19,6 +19,9 @@ type headerRecord struct {
 	Index   uint64
 	Indexes map[string]uint64 // by table name
 	Ahead   uint64            `json:",omitempty"` // excess of Index over the log's
+	// Level is the feature level, and Version the version that raised it.
+	Level   int    `json:",omitempty"`
+	Version string `json:",omitempty"`
 }
 
 // An endRecord counts the objects in the file.
@@ -60,7 +63,7 @@ type versionRecord struct {
 func (v *Snapshot) WriteTo(w io.Writer) (int64, error) {
 	b := bufio.NewWriterSize(w, 1<<18)
 	f := newFrameWriter(b)
-	header := headerRecord{Index: v.index, Indexes: map[string]uint64{}, Ahead: v.ahead}
+	header := headerRecord{Index: v.index, Indexes: map[string]uint64{}, Ahead: v.ahead, Level: v.cluster.level, Version: v.cluster.levelVersion}
 	for t := range tableCount() {
 		if v.indexes[t] != 0 || t.isInFirstFormat() {
 			header.Indexes[t.String()] = v.indexes[t]

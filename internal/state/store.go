@@ -102,7 +102,7 @@ func (s *Store) ApplyEntry(entry uint64, commands []Command) (uint64, []error) {
 		return t.index, errs
 	}
 	s.publish()
-	s.feed.publish(&Batch{Index: index, Changes: t.changes})
+	s.feed.publish(&Batch{Index: index, Changes: t.changes}, s.work.historyBytes())
 	s.waiters.wake(index, t.touched)
 	return index, errs
 }

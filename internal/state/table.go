@@ -17,6 +17,9 @@ type table[R any] struct {
 
 func newTable[R any]() table[R] { return table[R]{ids: newIDs()} }
 
+// len returns the number of rows.
+func (t *table[R]) len() int { return int(t.next) - len(t.free) }
+
 // find returns the row of that name for reading; nil if it does not exist.
 func (t *table[R]) find(id string) *R {
 	slot, ok := t.ids.get(id)

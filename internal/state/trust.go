@@ -18,6 +18,9 @@ type Trust struct {
 	// operator's tokens.
 	Tokens    map[string][]byte
 	Operators [][]byte
+	// External reports whether members have certificates of another authority. The cluster then
+	// has neither roots nor join tokens.
+	External bool `json:",omitempty"`
 
 	CreateIndex uint64
 	ModifyIndex uint64
@@ -30,6 +33,7 @@ var trusts = declare(noun[Trust]{
 	name: "trust", singular: "trust", verb: "Trust", frame: 22,
 	key:   func(*Trust) string { return trustKey },
 	stamp: func(t *Trust) (create, modify *uint64) { return &t.CreateIndex, &t.ModifyIndex },
+	since: sinceRotation,
 })
 
 // TableTrust holds the one *Trust.

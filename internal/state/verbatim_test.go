@@ -60,11 +60,10 @@ func TestVerbatimCommandsAreDecodedAsTheyAre(t *testing.T) {
 }
 
 func TestWhatTheLogChangesIsNotVerbatim(t *testing.T) {
-	job := func(change func(*api.Job)) Command {
-		j := testJob("web")
-		j.Canonicalize()
-		change(j)
-		return &RegisterJob{Job: j, Evaluation: &api.Evaluation{ID: "e"}}
+	node := func(change func(*api.Node)) Command {
+		n := &api.Node{ID: "n"}
+		change(n)
+		return &RegisterNode{Node: n, Evaluations: []*api.Evaluation{{ID: "e"}}}
 	}
 	place := func(change func(*api.Allocation)) Command {
 		a := &api.Allocation{ID: "a", Metrics: &api.PlacementMetrics{NodesEvaluated: 1}}
@@ -75,12 +74,9 @@ func TestWhatTheLogChangesIsNotVerbatim(t *testing.T) {
 		command Command
 		want    bool
 	}{
-		"a canonical job":         {job(func(*api.Job) {}), true},
-		"an empty list of a job":  {job(func(j *api.Job) { j.Constraints = []*api.Constraint{} }), true},
-		"an int in a config":      {job(func(j *api.Job) { j.Groups[0].Tasks[0].Config = map[string]any{"n": 1} }), false},
-		"a number as JSON has it": {job(func(j *api.Job) { j.Groups[0].Tasks[0].Config = map[string]any{"n": 1.5} }), true},
-		"text that is not UTF-8":  {job(func(j *api.Job) { j.Name = "\xff" }), false},
-		"a missing group":         {job(func(j *api.Job) { j.Groups = append(j.Groups, nil) }), false},
+		"a node":                  {node(func(*api.Node) {}), true},
+		"an empty list of a node": {node(func(n *api.Node) { n.Links = map[string]string{} }), true},
+		"text that is not UTF-8":  {node(func(n *api.Node) { n.Name = "\xff" }), false},
 		"a plain allocation":      {place(func(*api.Allocation) {}), true},
 		"empty counts":            {place(func(a *api.Allocation) { a.Metrics.NodesAvailable = map[string]int{} }), false},
 		"a local time": {place(func(a *api.Allocation) {
@@ -88,7 +84,6 @@ func TestWhatTheLogChangesIsNotVerbatim(t *testing.T) {
 		}), false},
 		"a time of the clock": {&PutEvaluations{[]*api.Evaluation{{ID: "e", WaitUntil: time.Now()}}}, false},
 		"a time in UTC":       {&PutEvaluations{[]*api.Evaluation{{ID: "e", WaitUntil: time.Unix(5, 6).UTC()}}}, true},
-		"a full evaluation":   {&PutEvaluations{[]*api.Evaluation{fullEvaluation()}}, true},
 	} {
 		if got := Verbatim(c.command); got != c.want {
 			t.Errorf("%s: verbatim is %t, want %t", name, got, c.want)
@@ -112,9 +107,9 @@ func drawCommand(t *rapid.T) Command {
 	odd := rapid.Bool().Draw(t, "odd") // also what the log changes
 	switch rapid.IntRange(0, 2).Draw(t, "command") {
 	case 0:
-		c := &RegisterJob{Job: testJob("web")}
-		draw(t, reflect.ValueOf(c.Job).Elem(), 5, odd)
-		draw(t, reflect.ValueOf(&c.Evaluation).Elem(), 3, odd)
+		c := &RegisterNode{Node: &api.Node{ID: "n"}, Evaluations: []*api.Evaluation{{}}}
+		draw(t, reflect.ValueOf(c.Node).Elem(), 5, odd)
+		draw(t, reflect.ValueOf(c.Evaluations[0]).Elem(), 3, odd)
 		return c
 	case 1:
 		c := &PutEvaluations{Evaluations: []*api.Evaluation{{}}}

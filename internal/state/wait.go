@@ -101,6 +101,19 @@ func (s *Store) Wait(ctx context.Context, index uint64) error {
 	return nil
 }
 
+// WaitLog returns when the log is applied up to an entry, or returns ctx's error.
+func (s *Store) WaitLog(ctx context.Context, entry uint64) error {
+	for {
+		v := s.published.Load()
+		if v.index-v.ahead >= entry {
+			return nil
+		}
+		if err := s.Wait(ctx, entry+v.ahead); err != nil {
+			return err
+		}
+	}
+}
+
 // WaitChange waits until the newest index of the tables is above after, and returns it. If
 // ctx ends first, it returns the current index with ctx's error.
 func (s *Store) WaitChange(ctx context.Context, after uint64, tables ...Table) (uint64, error) {

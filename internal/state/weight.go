@@ -9,6 +9,11 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
+// weight estimates the bytes of all objects from their number.
+func (c *content) weight() int {
+	return 4096*(c.jobs.len()+c.nodes.len()) + 1024*(c.evaluations.len()+c.deployments.len()+c.allocations.len())
+}
+
 // weight estimates how many bytes a batch keeps alive beyond the state.
 func (b *Batch) weight() (bytes int) {
 	for i := range b.Changes {

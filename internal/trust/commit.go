@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/reeve-run/reeve/internal/secretfile"
 )
 
 // commit replaces files in one atomic step. The rename of the staged directory is the moment
@@ -31,14 +33,14 @@ func (d directory) commit(changes files) error {
 			return err
 		}
 	}
-	if err := d.do("sync staged files", func() error { return syncDir(stage) }); err != nil {
+	if err := d.do("sync staged files", func() error { return secretfile.SyncDir(stage) }); err != nil {
 		return err
 	}
 	if err := d.do("commit", func() error { return os.Rename(stage, filepath.Join(d.path, nextName)) }); err != nil {
 		return err
 	}
 	committed = true
-	if err := d.do("sync commit", func() error { return syncDir(d.path) }); err != nil {
+	if err := d.do("sync commit", func() error { return secretfile.SyncDir(d.path) }); err != nil {
 		return err
 	}
 	return d.apply()
@@ -81,7 +83,7 @@ func (d directory) apply() error {
 			return err
 		}
 	}
-	if err := d.do("sync files", func() error { return syncDir(d.path) }); err != nil {
+	if err := d.do("sync files", func() error { return secretfile.SyncDir(d.path) }); err != nil {
 		return err
 	}
 	return d.do("end", func() error { return os.Remove(next) })
@@ -106,12 +108,4 @@ func writeFile(path string, text []byte) error {
 	}
 	_, err = f.Write(text)
 	return errors.Join(err, f.Sync(), f.Close())
-}
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -114,6 +114,24 @@ func (e *External) ClientConfig(protocols ...string) *tls.Config {
 	return clientConfig(e, wantServer, protocols)
 }
 
+// MemberConfig is ClientConfig for peers of any role: see [Store.MemberConfig].
+func (e *External) MemberConfig(protocols ...string) *tls.Config {
+	return clientConfig(e, func(pki.Identity) error { return nil }, protocols)
+}
+
+// Issued returns the beginning of the certificate's validity.
+func (e *External) Issued() time.Time { return e.newest().identity.NotBefore }
+
+// Reload reads the files if they changed, and returns why they are not used.
+func (e *External) Reload() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	now := time.Now()
+	e.checked, e.read = now, time.Time{}
+	e.reload(now)
+	return e.failure
+}
+
 // Peer returns the member at the other end of a connection: see [Store.Peer].
 func (e *External) Peer(c tls.ConnectionState) (pki.Identity, bool) { return peerOf(e, c) }
 

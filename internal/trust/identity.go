@@ -22,6 +22,7 @@ type Identity interface {
 	Warning(now time.Time) string
 	ServerConfig(protocols ...string) *tls.Config
 	ClientConfig(protocols ...string) *tls.Config
+	MemberConfig(protocols ...string) *tls.Config
 	Peer(c tls.ConnectionState) (pki.Identity, bool)
 	Renew(ctx context.Context, ask func(ctx context.Context, csrPEM []byte) (certPEM, rootsPEM []byte, err error))
 }

@@ -110,6 +110,9 @@ func (s *Store) Renew(ctx context.Context, ask func(ctx context.Context, csrPEM 
 		}
 		s.renewal.record(err)
 		if err == nil {
+			if s.Renewed != nil {
+				s.Renewed(ctx)
+			}
 			// The pause is for a new certificate that is due already, as a server with a slow
 			// clock signs it.
 			wanted, failures, retry, spread = false, 0, time.Now().Add(lateRetry), rand.Float64()

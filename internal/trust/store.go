@@ -5,6 +5,7 @@ package trust
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,6 +24,8 @@ import (
 // concurrently.
 type Store struct {
 	Logger *slog.Logger // set before use; nil means slog.Default
+	// Renewed is called after each renewal of the certificate; set before use, may be nil.
+	Renewed func(context.Context)
 
 	dir     directory
 	current atomic.Pointer[state]

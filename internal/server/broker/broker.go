@@ -32,6 +32,7 @@ var defaultLimits = Limits{
 // Config holds the dependencies of a Broker.
 type Config struct {
 	Limits   Limits
+	Types    Types // that the workers of this server process; 0: all
 	Logger   *slog.Logger
 	Capacity Capacity // nil: assume that every change is large enough for every evaluation
 	// Write stores evaluations that the broker has ended.
@@ -45,6 +46,8 @@ type Broker struct {
 
 	mu      sync.Mutex
 	work    sync.Cond // signals that a job is ready or the broker is closed
+	spare   sync.Cond // signals that more jobs are ready than this server's idle workers can take
+	idle    int       // workers of this server that wait for a delivery
 	q       *queue
 	timer   *time.Timer
 	armed   time.Time // time at which the timer fires; zero: the timer is not set
@@ -58,9 +61,12 @@ func New(cfg Config) *Broker {
 	if cfg.Limits == (Limits{}) {
 		cfg.Limits = defaultLimits
 	}
+	if cfg.Types == 0 {
+		cfg.Types = AllTypes
+	}
 	w := &storeLookup{capacity: cfg.Capacity}
 	b := &Broker{cfg: cfg, world: w, q: newQueue(cfg.Limits, w), saves: make(chan struct{}, 1)}
-	b.work.L = &b.mu
+	b.work.L, b.spare.L = &b.mu, &b.mu
 	return b
 }
 
@@ -81,11 +87,13 @@ func (b *Broker) Dequeue(ctx context.Context) (*Delivery, error) {
 		if b.closed {
 			return nil, context.Canceled
 		}
-		if d := b.q.dequeue(time.Now()); d != nil {
+		if d := b.q.dequeue(b.cfg.Types, true, time.Now()); d != nil {
 			b.setTimer()
 			return d, nil
 		}
+		b.idle++
 		b.work.Wait()
+		b.idle--
 	}
 }
 
@@ -174,7 +182,7 @@ type Stats struct {
 func (b *Broker) Stats() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := Stats{Ready: b.q.ready.Len(), Delayed: len(b.q.timers), Blocked: len(b.q.blocked.byJob), Out: b.q.out.Len(), Index: b.q.seen}
+	s := Stats{Ready: b.q.ready.count(AllTypes, true), Delayed: len(b.q.timers), Blocked: len(b.q.blocked.byJob), Out: b.q.out.Len(), Index: b.q.seen}
 	b.q.measure(&s)
 	return s
 }
@@ -229,11 +237,14 @@ func (b *Broker) save(evals ...*api.Evaluation) {
 
 // changed wakes workers and sets the timer after a change of the queue.
 func (b *Broker) changed() {
-	switch n := b.q.ready.Len(); {
+	switch n := b.q.ready.count(b.cfg.Types, true); {
 	case n == 1:
 		b.work.Signal()
 	case n > 1:
 		b.work.Broadcast()
+	}
+	if b.spareTypes(AllTypes) != 0 {
+		b.spare.Broadcast()
 	}
 	b.setTimer()
 }

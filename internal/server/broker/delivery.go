@@ -27,6 +27,9 @@ type Delivery struct {
 	Attempt int
 	// Failure is the reason why the evaluation failed. Set it before Nack.
 	Failure string
+	// Contended reports whether the applier refused every placement of a worker on another
+	// server. Set it before Nack.
+	Contended bool
 
 	job      *jobQueue
 	offers   []string // nodes whose offers woke the job

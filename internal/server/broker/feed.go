@@ -4,8 +4,11 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -39,22 +42,46 @@ func (b *Broker) load(ctx context.Context, snap *state.Snapshot, now time.Time) 
 	defer b.mu.Unlock()
 	b.q.seen = snap.Index()
 	b.q.paused = snap.SchedulerConfig().PauseEvalBroker
-	classes := map[string]string{} // computed class by node
-	for n := range snap.Nodes() {
-		classes[n.ID] = n.ComputedClass
-		if n.IsReady() {
-			b.q.news.addClass(n.ComputedClass, n.ModifyIndex)
-		}
-	}
-	for a := range snap.Allocations() {
-		if !a.HoldsResources() {
-			b.q.news.addClass(classes[a.NodeID], a.ModifyIndex)
-		}
-	}
 	for e := range snap.Evaluations() {
 		b.file(e, now)
 	}
+	b.offerAll(snap, now)
 	b.changed()
+}
+
+// offerAll offers the room of every node to the blocked evaluations that have not examined it
+// since the node's last change, and wakes those that a change of something else may help. It does
+// for a new leader what apply does for each change: after a restart, every node has
+// changed, and to wake all evaluations for that would evaluate every job that waits.
+func (b *Broker) offerAll(snap *state.Snapshot, now time.Time) {
+	nodes := map[string]change{}
+	for n := range snap.Nodes() {
+		if n.IsReady() {
+			nodes[n.ID] = change{n.ComputedClass, n.ModifyIndex}
+		}
+	}
+	for a := range snap.Allocations() {
+		if a.HoldsResources() {
+			continue
+		}
+		if n, ok := nodes[a.NodeID]; ok && n.index < a.ModifyIndex {
+			nodes[a.NodeID] = change{n.class, a.ModifyIndex}
+		}
+		if e := b.q.blocked.evaluationOf(a.JobKey()); e != nil && e.SnapshotIndex < a.ModifyIndex {
+			b.q.wakeJob(a.JobKey(), now)
+		}
+	}
+	everything := snap.SchedulerConfig().ModifyIndex
+	for p := range snap.NodePools() {
+		everything = max(everything, p.ModifyIndex)
+	}
+	b.q.wakeAll(everything, now)
+	inOrder := slices.SortedFunc(maps.Keys(nodes), func(x, y string) int {
+		return cmp.Or(cmp.Compare(nodes[x].index, nodes[y].index), cmp.Compare(x, y))
+	})
+	for _, id := range inOrder {
+		b.q.changed(id, nodes[id].class, nodes[id].index, now)
+	}
 }
 
 // apply applies the changes of one log entry. The snapshot contains the entry and perhaps
@@ -186,4 +213,5 @@ func (b *Broker) close() {
 		b.timer.Stop()
 	}
 	b.work.Broadcast()
+	b.spare.Broadcast()
 }

@@ -8,13 +8,15 @@ import "time"
 // measure adds the statistics that need a pass over the queued evaluations.
 func (q *queue) measure(s *Stats) {
 	oldest := int64(0)
-	for _, j := range q.ready.Items() {
-		e := j.blocked
-		if len(j.waiting) > 0 {
-			e = j.waiting[0]
-		}
-		if e != nil && (oldest == 0 || e.CreateTime < oldest) {
-			oldest = e.CreateTime
+	for i := range q.ready.heaps {
+		for _, j := range q.ready.heaps[i].Items() {
+			e := j.blocked
+			if len(j.waiting) > 0 {
+				e = j.waiting[0]
+			}
+			if e != nil && (oldest == 0 || e.CreateTime < oldest) {
+				oldest = e.CreateTime
+			}
 		}
 	}
 	if oldest > 0 {

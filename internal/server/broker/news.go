@@ -46,12 +46,6 @@ func (n *changeHistory) add(node, class string, index uint64) {
 	n.next = (n.next + 1) % len(n.recent)
 }
 
-// addClass records a change of a class on an unknown node.
-func (n *changeHistory) addClass(class string, index uint64) {
-	n.classes[class] = max(index, n.classes[class])
-	n.newest, n.dropped = max(n.newest, index), max(n.dropped, index)
-}
-
 // forget removes a deleted node.
 func (n *changeHistory) forget(node string) { delete(n.nodes, node) }
 

@@ -20,7 +20,7 @@ import (
 type queue struct {
 	limits  Limits
 	jobs    map[api.NamespacedID]*jobQueue
-	ready   heap.Indexed[*jobQueue]
+	ready   readyJobs
 	timed   heap.Indexed[*timer] // delayed evaluations and jobs in backoff
 	out     heap.Indexed[*Delivery]
 	place   map[string]place // place of each known evaluation, by id
@@ -67,6 +67,8 @@ type jobQueue struct {
 	out     *Delivery
 	failed  int       // consecutive failed deliveries
 	until   time.Time // end of the backoff after the last failure
+	kind    int       // its heap of ready jobs
+	here    bool      // reports whether only a worker of this server may take the next delivery
 	slot    int
 }
 
@@ -75,7 +77,7 @@ func newQueue(limits Limits, w lookup) *queue {
 		limits: limits, jobs: map[api.NamespacedID]*jobQueue{}, place: map[string]place{},
 		timers: map[string]*timer{}, blocked: newBlocked(), news: newChangeHistory(), world: w,
 	}
-	q.ready = heap.NewIndexed(moreUrgent, func(j *jobQueue) *int { return &j.slot })
+	q.ready = newReadyJobs()
 	q.timed = heap.NewIndexed(
 		func(a, b *timer) bool { return a.at.Before(b.at) },
 		func(t *timer) *int { return &t.slot },
@@ -112,6 +114,14 @@ func (j *jobQueue) oldestIndex() uint64 {
 		return j.waiting[0].CreateIndex
 	}
 	return j.blocked.CreateIndex
+}
+
+// jobType returns the type of the job when its evaluations were created.
+func (j *jobQueue) jobType() string {
+	if len(j.waiting) > 0 {
+		return j.waiting[0].Type
+	}
+	return j.blocked.Type
 }
 
 func (j *jobQueue) empty() bool { return len(j.waiting) == 0 && j.blocked == nil }
@@ -169,13 +179,14 @@ func (q *queue) forget(id string, key api.NamespacedID, now time.Time) {
 	delete(q.place, id)
 }
 
-// dequeue returns the evaluations of the most urgent job, or nil.
-func (q *queue) dequeue(now time.Time) *Delivery {
-	j, ok := q.ready.First()
-	if !ok || q.paused {
+// dequeue returns the evaluations of the most urgent job of the types, or nil. here permits jobs
+// that only this server may take.
+func (q *queue) dequeue(types Types, here bool, now time.Time) *Delivery {
+	j := q.ready.first(types, here)
+	if j == nil || q.paused {
 		return nil
 	}
-	q.ready.Remove(j)
+	q.ready.remove(j)
 	d := &Delivery{
 		job: j, Attempt: j.failed + 1, MinIndex: q.seen,
 		deadline: now.Add(q.limits.AckDeadline), slot: -1,
@@ -193,7 +204,7 @@ func (q *queue) dequeue(now time.Time) *Delivery {
 		d.Evaluation = d.Blocked
 	}
 	d.offers, d.released = j.offers, q.released
-	j.waiting, j.blocked, j.offers, j.out = nil, nil, nil, d
+	j.waiting, j.blocked, j.offers, j.out, j.here = nil, nil, nil, d, false
 	for _, e := range d.all() {
 		q.place[e.ID] = placeOut
 		d.MinIndex = max(d.MinIndex, e.ModifyIndex)
@@ -250,6 +261,25 @@ func (q *queue) nack(d *Delivery, now time.Time) (givenUp []*api.Evaluation, ok 
 	}
 	j.until = now.Add(delay)
 	q.startTimer(&timer{at: j.until, job: j})
+	q.waitAgain(d, now)
+	return nil, true
+}
+
+// giveBack returns a delivery that no worker has evaluated, or whose result was refused. It
+// counts no failure. here reserves the next delivery for the workers of this server.
+func (q *queue) giveBack(d *Delivery, here bool, now time.Time) {
+	if d.job.out != d {
+		return
+	}
+	d.job.here = here
+	q.removeDelivery(d)
+	d.job.offers = append(d.job.offers, d.offers...)
+	q.waitAgain(d, now)
+}
+
+// waitAgain has the evaluations of a removed delivery wait for the next one.
+func (q *queue) waitAgain(d *Delivery, now time.Time) {
+	j := d.job
 	again := append(slices.Clone(d.Riders), d.Evaluation)
 	for _, e := range again {
 		if e != d.Blocked && q.place[e.ID] == placeNone {
@@ -263,7 +293,6 @@ func (q *queue) nack(d *Delivery, now time.Time) (givenUp []*api.Evaluation, ok 
 		j.blocked = e
 	}
 	q.requeue(j, now)
-	return nil, true
 }
 
 // removeDelivery ends a delivery. Evaluations that the feed has moved during the delivery keep their
@@ -282,14 +311,14 @@ func (q *queue) removeDelivery(d *Delivery) {
 func (q *queue) requeue(j *jobQueue, now time.Time) {
 	switch {
 	case j.out != nil || j.empty():
-		q.ready.Remove(j)
+		q.ready.remove(j)
 		if j.out == nil && q.jobs[j.key] == j {
 			delete(q.jobs, j.key)
 		}
 	case j.until.After(now):
-		q.ready.Remove(j)
+		q.ready.remove(j)
 	default:
-		q.ready.Put(j)
+		q.ready.put(j)
 	}
 }
 

@@ -282,3 +282,64 @@ func TestOldBlockedOnesAreTriedByANewLeader(t *testing.T) {
 		})
 	})
 }
+
+// TestNewLeaderWakesOnlyWhoFits guards the restart of a server with many blocked evaluations:
+// its nodes registered again, and that alone must not evaluate every job that waits.
+func TestNewLeaderWakesOnlyWhoFits(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		b := &bench{T: t, store: state.New(), free: room{"n": mb(100), "m": mb(300)}}
+		b.start(func(b *bench) {
+			b.frees("n")
+			b.waiting("huge", 90, 400, 1)
+			b.waiting("large", 80, 200, 1)
+			b.waiting("same", 70, 200, 1)
+		})
+		b.frees("n") // while nobody leads
+		b.frees("m")
+		b.start(func(b *bench) {
+			b.places("large")
+			b.want("same") // what the first one left is offered again
+			b.wantNothing()
+			if got := b.broker.Stats().Blocked; got != 1 {
+				b.Errorf("%d blocked evaluations, want 1", got)
+			}
+		})
+	})
+}
+
+// TestNewLeaderWakesTheJobOfAnEndedInstance covers rules among a job's own instances: their
+// end may permit an instance on any node.
+func TestNewLeaderWakesTheJobOfAnEndedInstance(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		b := &bench{T: t, store: state.New(), free: room{"n": mb(0)}}
+		b.start(func(b *bench) {
+			b.frees("n")
+			b.waiting("a", 50, 100, 1)
+			b.waiting("b", 50, 100, 1)
+		})
+		stored := b.store.Snapshot().Job("default", "a")
+		b.apply(&state.CommitPlacement{Placement: &state.Placement{
+			Job: stored, Place: []*api.Allocation{{ID: "alloc", NodeID: "n", JobID: "a", Namespace: "default", Job: stored}},
+		}})
+		b.apply(&state.UpdateAllocations{NodeID: "n", Allocations: []*api.Allocation{{ID: "alloc", ClientStatus: api.AllocClientComplete}}})
+		b.start(func(b *bench) {
+			b.want("a")
+			b.wantNothing()
+		})
+	})
+}
+
+// TestNewLeaderWakesAllAfterAChangeOfTheScheduler covers changes that could help every
+// evaluation, and that the previous leader did not live to see.
+func TestNewLeaderWakesAllAfterAChangeOfTheScheduler(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		b := &bench{T: t, store: state.New(), free: room{"n": mb(0)}}
+		b.start(func(b *bench) {
+			b.frees("n")
+			b.waiting("a", 50, 100, 1)
+		})
+		config := *b.store.Snapshot().SchedulerConfig()
+		b.apply(&state.SetSchedulerConfig{Config: &config})
+		b.start(func(b *bench) { b.want("a") })
+	})
+}

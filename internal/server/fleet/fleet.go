@@ -25,6 +25,7 @@ type Tracker struct {
 	view     *placement.View  // nil when the fleet changed since it was taken
 	moved    chan struct{}    // closed when the index moves
 	released func([]*api.Allocation)
+	placed   [api.JobPriorityMax + 1]uint64 // index of the newest placement, by the job's priority
 
 	turn sync.Mutex // to place; taken before mu
 }
@@ -59,6 +60,7 @@ func (t *Tracker) apply(b *state.Batch) {
 		switch c := &b.Changes[i]; c.Table {
 		case state.TableAllocations, state.TableNodes:
 			t.fleet.Change(c.Old, c.New)
+			t.note(c, b.Index)
 		}
 	}
 	t.fleet.SetIndex(b.Index)
@@ -173,7 +175,7 @@ func (t *Tracker) Release(place []*api.Allocation) {
 // release reports whether any of them was reserved.
 func (t *Tracker) release(place []*api.Allocation) (held bool) {
 	if t.fleet != nil && t.fleet.Release(place) {
-		t.view = nil
+		t.move()
 		return true
 	}
 	return false

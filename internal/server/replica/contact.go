@@ -5,6 +5,7 @@ package replica
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -23,6 +24,8 @@ type Health struct {
 
 // contacts records the answers of followers.
 type contacts struct {
+	clock atomic.Uint64 // counts confirmations; see stamp
+
 	mu sync.Mutex
 	by map[raft.ServerID]contact
 
@@ -32,19 +35,39 @@ type contacts struct {
 type contact struct {
 	at          time.Time
 	term, index uint64
+	accepted    acceptance
 }
 
-func (c *contacts) note(id raft.ServerID, resp *raft.AppendEntriesResponse) {
+// An acceptance is a request that a follower answered as the leader's.
+type acceptance struct{ term, sent uint64 }
+
+// stamp returns the time of a request that is about to be sent, on the clock of confirmations.
+func (c *contacts) stamp() uint64 { return c.clock.Load() }
+
+// note records the answer to a request of a term that was sent at a time.
+func (c *contacts) note(id raft.ServerID, term, sent uint64, resp *raft.AppendEntriesResponse) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.by == nil {
 		c.by = map[raft.ServerID]contact{}
 	}
 	now := time.Now()
-	if last, ok := c.by[id]; ok {
+	last, ok := c.by[id]
+	if ok {
 		c.gaps.Observe(now.Sub(last.at))
 	}
-	c.by[id] = contact{now, resp.Term, resp.LastLog}
+	accepted := last.accepted
+	if resp.Term == term && (term > accepted.term || term == accepted.term && sent > accepted.sent) {
+		accepted = acceptance{term, sent}
+	}
+	c.by[id] = contact{now, resp.Term, resp.LastLog, accepted}
+}
+
+// hasAccepted reports whether a follower accepted a request of a term that was sent at a time, or
+// later.
+func (c *contacts) hasAccepted(id raft.ServerID, term, since uint64) bool {
+	k, _ := c.get(id)
+	return k.accepted.term == term && k.accepted.sent >= since
 }
 
 // clear forgets the answers of an earlier leadership.
@@ -91,5 +114,11 @@ func (r *Replica) PeerHealth() map[string]Health {
 	return health
 }
 
-// ledSince returns the time at which this server's newest leadership began.
-func (r *Replica) ledSince() time.Time { return time.Unix(0, r.electedAt.Load()) }
+// ledSince returns the time at which this server's newest leadership began. It has a monotonic
+// reading: a clock that is set must not make servers look silent.
+func (r *Replica) ledSince() time.Time {
+	if at := r.electedAt.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
+}

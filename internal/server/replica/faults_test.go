@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/raft"
 	"golang.org/x/sys/unix"
 
 	"github.com/reeve-run/reeve/api"
@@ -135,7 +136,7 @@ func TestDamagedMiddleIsRefused(t *testing.T) {
 			b[used(b)/2] ^= 1
 			return b
 		})
-		refused(t, Config{Dir: dir}, "damaged", file, "restore a snapshot")
+		refused(t, Config{Dir: dir}, "damaged", file, "remove this server and join again", "restores a snapshot")
 		edit(t, file, func([]byte) []byte { return original })
 	}
 	_, store := start(t, Config{Dir: dir})
@@ -216,6 +217,12 @@ func TestFullDisk(t *testing.T) {
 		if !has(store, "before") {
 			t.Fatal("with a full disk the state cannot be read")
 		}
+	}
+	if err := r.explain(raft.ErrNotLeader); !strings.Contains(err.Error(), "was not made") {
+		t.Errorf("a change that came after the failed write: %v, want that it was not made", err)
+	}
+	if err := r.explain(raft.ErrLeadershipLost); !strings.Contains(err.Error(), "may have been made") {
+		t.Errorf("a change that was in flight before the failed write: %v, want that it may have been made", err)
 	}
 	restore()
 	deadline := wait.Limit(t, 10*time.Second)

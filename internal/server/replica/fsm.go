@@ -4,6 +4,7 @@
 package replica
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -27,10 +28,21 @@ type machine struct {
 	size    atomic.Int64 // of the last snapshot
 	failure atomic.Pointer[error]
 	damaged func(error) // called once, when an entry cannot be applied
-	early   sync.Map    // *byte, an entry's first -> *decoded
+	notices notices
+	results results
+	early   sync.Map // *byte, an entry's first -> *decoded
 
+	arrived    appliedIndex  // with the entries that the store does not receive
 	configured atomic.Uint64 // index of the newest committed configuration
+	seen       atomic.Uint64 // index of the last entry that raft has passed on
 }
+
+// errReplaying is the failure of a snapshot that would claim to end before its state does.
+var errReplaying = errors.New("the server still reads its log: try again in a moment")
+
+// replays reports whether raft still passes on entries that catchUp has applied. A snapshot
+// has the index of the last entry that raft has passed on, so its state would be ahead.
+func (m *machine) replays() bool { return m.seen.Load() < m.store.LogIndex() }
 
 // decoded is an entry that this server proposed. It is decoded while the disk writes it, so
 // that the store need not wait for that later. Commands that the log changes, in details
@@ -40,6 +52,7 @@ type decoded struct {
 	done     chan struct{}
 	commands []state.Command
 	err      error
+	term     atomic.Uint64 // of its leader; 0 until it is in the log
 }
 
 // expect registers an entry that is about to be proposed.
@@ -95,41 +108,62 @@ type applied struct {
 // error if nothing was applied.
 func (m *machine) ApplyBatch(logs []*raft.Log) []any {
 	answers := make([]any, len(logs))
-	for i, l := range logs {
-		if l.Type == raft.LogConfiguration {
-			m.configured.Store(max(l.Index, m.configured.Load()))
-		}
-		if l.Type != raft.LogCommand || l.Index <= m.store.LogIndex() {
-			continue // applied before raft began, see catchUp
-		}
-		if err := m.failure.Load(); err != nil {
-			answers[i] = *err
-			continue
-		}
-		commands, err := m.commands(l.Data)
-		if err != nil {
-			// The store must not continue without this entry: its state would diverge
-			// from that of the other servers.
-			err = fmt.Errorf("log entry %d cannot be applied: %w; was it written by a newer version of Reeve?", l.Index, err)
-			m.failure.Store(&err)
-			m.damaged(err)
-			answers[i] = err
-			continue
-		}
-		index, errs := m.store.ApplyEntry(l.Index, commands)
-		answers[i] = applied{index, errs}
-		m.bytes.Add(int64(len(l.Data)))
+	if last := len(logs) - 1; last >= 0 {
+		m.notices.commit(logs[last].Index, logs[last].Term)
 	}
-	if m.failure.Load() == nil && len(logs) > 0 {
-		m.mark.raise(logs[len(logs)-1].Index)
+	for i, l := range logs {
+		answers[i] = m.apply(l, func() ([]state.Command, error) { return m.commands(l.Data) })
+	}
+	if len(logs) == 0 {
+		return answers
+	}
+	last := logs[len(logs)-1].Index
+	m.seen.Store(last)
+	if m.failure.Load() == nil {
+		m.mark.raise(last)
+		m.arrived.raise(last)
 	}
 	return answers
+}
+
+// apply applies one entry, unless it was applied before raft began; see catchUp.
+func (m *machine) apply(l *raft.Log, decode func() ([]state.Command, error)) any {
+	if l.Type == raft.LogConfiguration {
+		m.configured.Store(max(l.Index, m.configured.Load()))
+	}
+	if l.Type != raft.LogCommand || l.Index <= m.store.LogIndex() {
+		return nil
+	}
+	if err := m.failure.Load(); err != nil {
+		return *err
+	}
+	commands, err := decode()
+	if err != nil {
+		// The store must not continue without this entry: its state would diverge
+		// from that of the other servers.
+		if newer := (*state.NewerError)(nil); errors.As(err, &newer) {
+			err = fmt.Errorf("cannot apply log entry %d: %w", l.Index, newer)
+		} else {
+			err = fmt.Errorf("log entry %d cannot be applied: %w; was it written by a newer version of Reeve?", l.Index, err)
+		}
+		m.failure.Store(&err)
+		m.damaged(err)
+		return err
+	}
+	index, errs := m.store.ApplyEntry(l.Index, commands)
+	m.bytes.Add(int64(len(l.Data)))
+	answer := applied{index, errs}
+	m.results.keep(l, answer)
+	return answer
 }
 
 // Snapshot implements raft.FSM.
 func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
 	if err := m.failure.Load(); err != nil {
 		return nil, *err
+	}
+	if m.replays() {
+		return nil, errReplaying
 	}
 	m.bytes.Store(0)
 	return &image{m.store.Snapshot(), &m.size}, nil
@@ -138,7 +172,11 @@ func (m *machine) Snapshot() (raft.FSMSnapshot, error) {
 // Restore implements raft.FSM.
 func (m *machine) Restore(r io.ReadCloser) error {
 	defer r.Close()
-	return m.store.Restore(r)
+	if err := m.store.Restore(r); err != nil {
+		return err
+	}
+	m.seen.Store(m.store.LogIndex())
+	return nil
 }
 
 // image is a snapshot that is being written to the disk.

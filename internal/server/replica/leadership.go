@@ -45,9 +45,11 @@ func (r *Replica) followLeadership() {
 		case elected := <-r.notify:
 			if elected {
 				r.contacts.clear()
-				r.electedAt.Store(time.Now().UnixNano())
+				now := time.Now()
+				r.electedAt.Store(&now)
 			}
-			ready := elected && r.raft.Barrier(0).Error() == nil && r.machine.failure.Load() == nil
+			term := r.raft.CurrentTerm()
+			ready := elected && r.barrier() == nil && r.machine.failure.Load() == nil && r.raft.CurrentTerm() == term
 			if ready == r.leading.Load() {
 				continue
 			}
@@ -57,6 +59,7 @@ func (r *Replica) followLeadership() {
 				continue
 			}
 			number := r.reign.Add(1)
+			r.term.Store(term)
 			r.leading.Store(true)
 			r.tell(number)
 			r.running.Go(r.correctAddress)
@@ -76,43 +79,23 @@ func (r *Replica) tell(reign uint64) {
 // before the call.
 func (r *Replica) Barrier(ctx context.Context) error {
 	return r.await(ctx, func() error {
-		if err := r.raft.Barrier(0).Error(); err != nil {
+		if err := r.barrier(); err != nil {
 			return r.explain(err)
 		}
 		return nil
 	})
 }
 
-// ReadIndex returns the index up to which the store must be applied for a read
-// to see every write acknowledged before the call; the leader has applied it already.
-// ReadIndex confirms with a majority that this server still leads.
-func (r *Replica) ReadIndex(ctx context.Context) (uint64, error) {
-	if !r.leading.Load() {
-		return 0, r.notLeading()
+// barrier returns when the store has applied all earlier entries.
+func (r *Replica) barrier() error {
+	future := r.raft.Barrier(0)
+	if err := future.Error(); err != nil {
+		return err
 	}
-	future := r.raft.VerifyLeader()
-	index := r.config.Store.Index()
-	err := r.await(ctx, func() error {
-		if err := future.Error(); err != nil {
-			return r.explain(err)
-		}
-		return nil
-	})
-	if err != nil {
-		return 0, err
+	if passed, ok := future.(interface{ Index() uint64 }); ok {
+		r.machine.arrived.raise(passed.Index())
 	}
-	return index, nil
-}
-
-// ConfirmLeadership is ReadIndex without the index, and without the exchange of messages if no
-// other server votes: then no other server has newer writes, even while a full disk prevents this server
-// from leading.
-func (r *Replica) ConfirmLeadership(ctx context.Context) error {
-	if self, ok := r.peer(r.ServerID()); ok && self.Voter && !r.hasOthers() {
-		return nil
-	}
-	_, err := r.ReadIndex(ctx)
-	return err
+	return nil
 }
 
 // Leader returns the id of the leader; "" if none is known.

@@ -21,6 +21,9 @@ import (
 // childDir makes the test binary a server on that directory, to be killed.
 const childDir = "REEVE_TEST_REPLICA_DIR"
 
+// onlyCompacts makes that server take no snapshots except those that its log calls for.
+const onlyCompacts = "REEVE_TEST_ONLY_COMPACTS"
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		if err := serve(dir); err != nil {
@@ -66,7 +69,7 @@ func serve(dir string) error {
 					return
 				}
 				say("job " + id)
-				if worker == 0 && i%50 == 49 {
+				if worker == 0 && i%50 == 49 && os.Getenv(onlyCompacts) == "" {
 					if err := r.Snapshot(); err != nil {
 						say("error " + err.Error())
 					}

@@ -14,6 +14,7 @@ import (
 	"github.com/reeve-run/reeve/internal/server/replica/disk"
 	"github.com/reeve-run/reeve/internal/server/replica/snapshots"
 	"github.com/reeve-run/reeve/internal/server/replica/wal"
+	"github.com/reeve-run/reeve/internal/state"
 )
 
 // open reads the directory and starts raft on it. If it rejects the directory, it changes
@@ -80,6 +81,7 @@ func (r *Replica) prepare() (_ raft.SnapshotStore, err error) {
 		r.disk.fail()
 	}}
 	r.machine.configured.Store(snapshot.ConfigurationIndex)
+	r.machine.seen.Store(r.config.Store.LogIndex())
 	if err := r.catchUp(snapshot.Index); err != nil {
 		return nil, err
 	}
@@ -103,12 +105,15 @@ func (r *Replica) load(images *snapshots.Store, newest *snapshots.Snapshot) (met
 	if newest == nil {
 		return meta, nil
 	}
-	_, state, err := images.Open(newest.ID)
+	_, content, err := images.Open(newest.ID)
 	if err != nil {
 		return meta, err
 	}
-	defer state.Close()
-	if err := r.config.Store.Restore(state); err != nil {
+	defer content.Close()
+	if err := r.config.Store.Restore(content); err != nil {
+		if newer := (*state.NewerError)(nil); errors.As(err, &newer) {
+			return meta, fmt.Errorf("cannot read snapshot %s: %w; nothing was changed", newest.ID, newer)
+		}
 		return meta, images.Damaged(newest.ID, err)
 	}
 	if err := r.checkIndex(newest); err != nil {
@@ -170,28 +175,7 @@ func (r *Replica) checkVotes(term uint64) error {
 	}
 	if current < term {
 		return fmt.Errorf("%s is of term %d, and the log of term %d: it holds this server's votes, and is older than the log; "+
-			"put it back from a copy, or start with an empty data directory and restore a snapshot", filepath.Join(r.dir.logPath(), "stable"), current, term)
-	}
-	return nil
-}
-
-// catchUp applies the entries that are known to be committed, because they were
-// acknowledged. So clients can read the state before the election of a leader, and without
-// one: an election needs a write, and the disk may be full. Raft applies the same entries
-// again, which changes nothing.
-func (r *Replica) catchUp(snapshot uint64) error {
-	last, _ := r.log.LastIndex()
-	const atOnce = 512
-	logs := make([]*raft.Log, 0, atOnce)
-	for i, to := snapshot+1, min(last, r.dir.mark.load()); i <= to; i++ {
-		e := new(raft.Log)
-		if err := r.log.GetLog(i, e); err != nil {
-			return fmt.Errorf("read log: %w", err)
-		}
-		if logs = append(logs, e); len(logs) == atOnce || i == to {
-			r.machine.ApplyBatch(logs)
-			logs = logs[:0]
-		}
+			"put it back from a copy, or start with an empty data directory: in a cluster, remove this server and join again; a single server restores a snapshot", filepath.Join(r.dir.logPath(), "stable"), current, term)
 	}
 	return nil
 }

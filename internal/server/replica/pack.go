@@ -4,7 +4,10 @@
 package replica
 
 import (
+	"errors"
 	"time"
+
+	"github.com/hashicorp/raft"
 
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -117,7 +120,12 @@ func (r *Replica) pack() {
 			r.counters.commits.Observe(time.Since(begun))
 			r.machine.forget(data)
 			<-free
-			r.answer(e, err)
+			if !errors.Is(err, raft.ErrLeadershipLost) {
+				r.answer(e, e.future.Response, err)
+				return
+			}
+			settled, err := r.fate(e.future.Index(), ready.term.Load())
+			r.answer(e, func() any { return settled }, err)
 		}()
 	}
 }

@@ -131,12 +131,13 @@ func (r *Replica) ProposeEach(ctx context.Context, commands ...state.Command) (i
 	}
 }
 
-// answer sends the proposers the outcomes of their commands.
-func (r *Replica) answer(e *entry, err error) {
+// answer sends the proposers the outcomes of their commands. response is called if there is no
+// error.
+func (r *Replica) answer(e *entry, response func() any, err error) {
 	var index uint64
 	var errs []error
 	if err == nil {
-		switch response := e.future.Response().(type) {
+		switch response := response().(type) {
 		case applied:
 			index, errs = response.index, response.errs
 		case error:
@@ -161,14 +162,14 @@ func (r *Replica) answer(e *entry, err error) {
 // explain converts the log's errors to messages for users.
 func (r *Replica) explain(err error) error {
 	switch failure := r.log.Failure(); {
+	case errors.Is(err, raft.ErrLeadershipLost): // also if a later entry could not be written
+		return api.Errorf(api.CodeUnavailable, "this server stopped being the leader: the change may have been made; look, and try again")
 	case failure != nil:
 		return api.Errorf(api.CodeUnavailable, "the change was not made: the log in %s cannot be written: %v; free or repair the disk, and the server continues by itself", r.config.Dir, failure)
 	case errors.Is(err, raft.ErrRaftShutdown):
 		return errShutdown()
 	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipTransferInProgress):
 		return r.notLeading()
-	case errors.Is(err, raft.ErrLeadershipLost):
-		return api.Errorf(api.CodeUnavailable, "this server stopped being the leader: the change may have been made; look, and try again")
 	}
 	return err
 }

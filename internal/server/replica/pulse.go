@@ -23,7 +23,8 @@ const (
 
 // pulse measures the health of the disk.
 type pulse struct {
-	began  atomic.Int64 // of the sync under way, Unix nanoseconds; 0: none
+	made   time.Time
+	began  atomic.Int64 // of the sync under way, nanoseconds since made; 0: none
 	slow   atomic.Bool
 	quick  atomic.Int64 // syncs in a row
 	newest atomic.Int64 // how long the last sync took, in nanoseconds
@@ -33,7 +34,7 @@ type pulse struct {
 	troubled chan struct{} // closed at the first failure
 }
 
-func newPulse() *pulse { return &pulse{troubled: make(chan struct{})} }
+func newPulse() *pulse { return &pulse{made: time.Now(), troubled: make(chan struct{})} }
 
 // fail records that a cause prevents writes to this server.
 func (p *pulse) fail() { p.once.Do(func() { close(p.troubled) }) }
@@ -41,7 +42,7 @@ func (p *pulse) fail() { p.once.Do(func() { close(p.troubled) }) }
 func (p *pulse) watch(broken func(error)) wal.Watch {
 	return wal.Watch{
 		Failed: func(error) { p.fail() },
-		Began:  func() { p.began.Store(time.Now().UnixNano()) },
+		Began:  func() { p.began.Store(p.now()) },
 		Synced: p.synced,
 		Broken: broken,
 	}
@@ -62,10 +63,13 @@ func (p *pulse) synced(took time.Duration) {
 	}
 }
 
+// now returns the monotonic time: a clock that is set must not look like a slow disk.
+func (p *pulse) now() int64 { return int64(time.Since(p.made)) }
+
 // hangs reports whether a sync has been under way for too long.
 func (p *pulse) hangs() bool {
 	began := p.began.Load()
-	if began == 0 || time.Duration(time.Now().UnixNano()-began) < slowSync {
+	if began == 0 || time.Duration(p.now()-began) < slowSync {
 		return false
 	}
 	p.quick.Store(0)

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
+	"github.com/reeve-run/reeve/internal/coalesce"
 	"github.com/reeve-run/reeve/internal/server/replica/disk"
 	"github.com/reeve-run/reeve/internal/server/replica/snapshots"
 	"github.com/reeve-run/reeve/internal/server/replica/wal"
@@ -44,7 +45,7 @@ type Config struct {
 	// Bootstrap has a new directory begin a cluster with this server as the only voter.
 	// Without it, a server with a transport waits until a leader adds it.
 	Bootstrap bool
-	// Servers begins a cluster with several voters: for tests.
+	// Servers has a new directory begin a cluster with several voters.
 	Servers []raft.Server
 	// ElectionTimeout is the silence of the leader after which followers elect another one,
 	// within twice that time. 250 ms.
@@ -65,7 +66,9 @@ type Replica struct {
 	proposals chan *proposal
 	leading   atomic.Bool   // leader, and everything before is applied
 	reign     atomic.Uint64 // number of the leadership; see Reign
-	electedAt atomic.Int64  // Unix nanoseconds
+	term      atomic.Uint64 // raft's term of the leadership
+	reads     *coalesce.Group[uint64]
+	electedAt atomic.Pointer[time.Time] // nil: never
 	contacts  contacts
 	opened    time.Time
 	leaderCh  chan uint64
@@ -95,6 +98,7 @@ func Open(config Config) (*Replica, error) {
 		answered:  make(chan struct{}),
 		disk:      newPulse(),
 	}
+	r.reads = coalesce.New(r.confirm)
 	if err := r.open(); err != nil {
 		r.release()
 		return nil, err
@@ -149,7 +153,7 @@ func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) e
 	if alone {
 		_, transport = raft.NewInmemTransport(raft.ServerAddress(id))
 	} else {
-		transport = hold(transport, r.disk, &r.contacts)
+		transport = hold(transport, r.disk, &r.contacts, &r.machine.notices)
 	}
 	timeout := r.config.ElectionTimeout
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = timeout, timeout, timeout
@@ -160,7 +164,7 @@ func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) e
 		}
 	}
 	var err error
-	r.raft, err = raft.NewRaft(c, r.machine, r.log, r.stable, snapshots, transport)
+	r.raft, err = raft.NewRaft(c, r.machine, stamped{r.log, r.machine}, &votes{r.stable, r.stop, r.logger}, snapshots, transport)
 	if err != nil {
 		return fmt.Errorf("start replica: %w", err)
 	}
@@ -223,17 +227,28 @@ func (r *Replica) beginAnew(snapshots raft.SnapshotStore) error {
 // snapshotRetry is the delay before a failed snapshot is retried.
 const snapshotRetry = 30 * time.Second
 
-// compact takes a snapshot when the log has grown enough.
+// Bounds of the interval in which compact looks at the log. It begins with the short one,
+// so that a server that is killed every second still shortens its log.
+const (
+	firstLook = 10 * time.Millisecond
+	lastLook  = time.Second
+)
+
+// compact takes a snapshot when the log has grown enough, or was long when the server
+// started.
 func (r *Replica) compact() {
 	defer r.running.Done()
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
+	interval := firstLook
 	last := r.snapshotIndex()
 	for {
 		select {
 		case <-r.stop:
 			return
-		case <-tick.C:
+		case <-time.After(interval):
+		}
+		interval = min(2*interval, lastLook)
+		if r.machine.replays() {
+			continue
 		}
 		// The cost of a snapshot is proportional to the size of the state: wait until the
 		// log has grown by that size.

@@ -100,6 +100,7 @@ type held struct {
 	raft.Transport
 	disk     *pulse
 	contacts *contacts
+	notices  *notices
 }
 
 var errHeld = errors.New("the disk hangs: this server does not lead now")
@@ -109,10 +110,11 @@ func (t *held) AppendEntries(id raft.ServerID, target raft.ServerAddress, args *
 	if t.disk.hangs() {
 		return errHeld
 	}
+	sent := t.contacts.stamp()
 	if err := t.Transport.AppendEntries(id, target, args, resp); err != nil {
 		return err
 	}
-	t.contacts.note(id, resp)
+	t.contacts.note(id, args.Term, sent, resp)
 	return nil
 }
 
@@ -122,7 +124,7 @@ func (t *held) AppendEntriesPipeline(id raft.ServerID, target raft.ServerAddress
 	if err != nil {
 		return nil, err
 	}
-	return &heldPipeline{p, t.disk}, nil
+	return &heldPipeline{t.notices.carry(p), t.disk}, nil
 }
 
 // heldPipeline does the same for the pipelines that raft uses to servers that follow
@@ -155,8 +157,8 @@ type voting struct {
 }
 
 // hold wraps the transport in a held one.
-func hold(t raft.Transport, disk *pulse, contacts *contacts) raft.Transport {
-	h := &held{t, disk, contacts}
+func hold(t raft.Transport, disk *pulse, contacts *contacts, notices *notices) raft.Transport {
+	h := &held{t, disk, contacts, notices}
 	if asks, ok := t.(raft.WithPreVote); ok {
 		return voting{h, asks}
 	}

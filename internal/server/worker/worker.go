@@ -1,9 +1,9 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package worker processes evaluations. A worker dequeues one from the broker, compares
+// Package worker processes evaluations. A worker dequeues one from the leader's broker, compares
 // the intended with the running instances, places the difference, submits the result to
-// the applier, and records how the evaluation ended.
+// the leader's applier, and records how the evaluation ended. Workers run on every server.
 //
 // The pure packages plan and placement make all decisions. This package contains the
 // sequence of steps and the handling of failed steps. Workers share nothing: any number
@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -30,11 +31,20 @@ import (
 
 // Env holds the dependencies of workers.
 type Env struct {
-	Store   *state.Store
-	Broker  *broker.Broker
-	Fleet   *fleet.Tracker
-	Applier *applier.Applier
-	Logger  *slog.Logger
+	Store  *state.Store
+	Queue  Queue
+	Fleet  *fleet.Tracker
+	Logger *slog.Logger
+	// Patience bounds the wait for the state of a delivery; 0: unlimited.
+	Patience time.Duration
+	// Follows says that other workers place on another fleet. After a submission of which nothing
+	// was committed, the evaluation is for them.
+	Follows bool
+	// Computed counts the evaluations that were processed; nil: nothing does.
+	Computed *atomic.Uint64
+	// Over is an error of submissions that ends with the leadership of this server, and says nothing
+	// about an evaluation; nil: no error does.
+	Over error
 	// Rejected is called for every allocation that the applier refused.
 	Rejected func(placement.Refusal)
 	// Timings measures the steps of evaluations; nil: nothing does.
@@ -49,26 +59,30 @@ const attempts = 5
 // change that could help it happens earlier.
 const retryAfter = 30 * time.Second
 
-var errLost = errors.New("the evaluation was handed to another worker")
-
 // Run processes evaluations until ctx ends.
 func Run(ctx context.Context, env Env) {
 	for {
-		d, err := env.Broker.Dequeue(ctx)
+		d, err := env.Queue.Dequeue(ctx)
 		if err != nil {
 			return
 		}
 		kept, err := env.guarded(ctx, d)
 		switch {
 		case err == nil:
-			env.Broker.Ack(d, kept)
-		case errors.Is(err, errLost), ctx.Err() != nil:
-			env.Broker.Nack(d)
+			env.Queue.Ack(d, kept)
+			if env.Computed != nil {
+				env.Computed.Add(1)
+			}
+		case errors.Is(err, errContended):
+			d.Contended = true
+			env.Queue.Nack(d)
+		case errors.Is(err, ErrLost), errors.Is(err, errBehind), env.Over != nil && errors.Is(err, env.Over), ctx.Err() != nil:
+			env.Queue.Nack(d)
 		default:
 			env.Logger.Warn("evaluation failed", "evaluation", d.Evaluation.ID, "job", d.Evaluation.JobID,
 				"attempt", d.Attempt, "error", err)
 			d.Failure = brief(err)
-			env.Broker.Nack(d)
+			env.Queue.Nack(d)
 		}
 	}
 }
@@ -100,7 +114,7 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 	var claimed []*api.Allocation // claimed but not submitted yet
 	defer func() { env.Fleet.Release(claimed) }()
 	for fruitless := 0; ; {
-		pr, err := env.evaluate(ctx, d, index, &claimed)
+		pr, err := env.propose(ctx, d, index, &claimed)
 		if err != nil {
 			return nil, err
 		}
@@ -113,12 +127,12 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 		if fruitless == attempts {
 			env.Logger.Warn("placements are rejected repeatedly", "evaluation", d.Evaluation.ID, "job", d.Evaluation.JobID,
 				"reasons", refused)
-			_, err = env.submit(ctx, d, pr.setAside(refused))
+			_, err = env.submit(ctx, d, pr.setAside(refused), pr)
 			return pr.blocked, err
 		}
 		s := pr.submission()
 		s.Claimed, claimed = claimed, nil
-		res, err := env.submit(ctx, d, s)
+		res, err := env.submit(ctx, d, s, pr)
 		if err != nil {
 			return nil, err
 		}
@@ -127,6 +141,9 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 		}
 		if res.Placed == 0 {
 			fruitless++
+		}
+		if env.Follows && fruitless > 0 {
+			return nil, errContended
 		}
 		index = res.Refresh
 		env.Fleet.Release(refusedOf(s.Claimed, res.Refused)) // in case the applier uses another fleet
@@ -144,7 +161,7 @@ func (env Env) settle(ctx context.Context, d *broker.Delivery) (kept *api.Evalua
 // allocations that it places: the caller must submit or release them.
 func (env Env) evaluate(ctx context.Context, d *broker.Delivery, index uint64, claimed *[]*api.Allocation) (*proposal, error) {
 	begun := time.Now()
-	if err := env.Store.Wait(ctx, index); err != nil {
+	if err := env.await(ctx, index); err != nil {
 		return nil, err
 	}
 	snap, now := env.Store.Snapshot(), time.Now()
@@ -165,6 +182,19 @@ func (env Env) evaluate(ctx context.Context, d *broker.Delivery, index uint64, c
 		result.Placed()
 	}
 	return newProposal(d, snap, job, result, outcome, now), nil
+}
+
+// await waits for a state at least as new as the index.
+func (env Env) await(ctx context.Context, index uint64) error {
+	if env.Patience == 0 || env.Store.Index() >= index {
+		return env.Store.Wait(ctx, index)
+	}
+	limited, cancel := context.WithTimeout(ctx, env.Patience)
+	defer cancel()
+	if err := env.Store.Wait(limited, index); err != nil {
+		return errors.Join(errBehind, err)
+	}
+	return nil
 }
 
 // refusedOf returns the refused allocations: all, if a refusal names none.
@@ -191,14 +221,9 @@ func refusal(r placement.Refusal) string {
 	return "node " + api.ShortID(r.NodeID) + ": " + r.Reason
 }
 
-// submit commits the result if the worker still owns the delivery.
-func (env Env) submit(ctx context.Context, d *broker.Delivery, s *applier.Submission) (*applier.Result, error) {
-	if !env.Broker.Hold(d) {
-		env.Fleet.Release(s.Claimed)
-		return nil, errLost
-	}
-	defer env.Broker.Release(d)
+// submit commits a result of the proposal if the worker still owns the delivery.
+func (env Env) submit(ctx context.Context, d *broker.Delivery, s *applier.Submission, pr *proposal) (*applier.Result, error) {
 	begun := time.Now()
 	defer func() { env.Timings.submitted(time.Since(begun)) }()
-	return env.Applier.Submit(ctx, s)
+	return env.Queue.Submit(ctx, d, s, pr.blocked)
 }

@@ -34,25 +34,26 @@ func run(t *testing.T, f func(r *rig)) {
 		r := &rig{T: t, store: state.New(), other: state.New()}
 		logger := slog.New(slog.DiscardHandler)
 		seen, checked := fleet.New(), fleet.New()
-		env := worker.Env{Store: r.store, Fleet: seen, Logger: logger}
-		env.Broker = broker.New(broker.Config{Logger: logger, Write: func(_ context.Context, evals []*api.Evaluation) error {
+		queue := worker.Local{}
+		queue.Broker = broker.New(broker.Config{Logger: logger, Write: func(_ context.Context, evals []*api.Evaluation) error {
 			r.apply(&state.PutEvaluations{Evaluations: evals})
 			return nil
 		}})
-		env.Applier = applier.New(applier.Env{
+		queue.Applier = applier.New(applier.Env{
 			Store: r.store, Fleet: checked, Logger: logger,
 			Propose: func(_ context.Context, cmds ...state.Command) (uint64, []error, error) {
 				index, errs := r.apply(cmds...)
 				return index, errs, nil
 			},
 		})
+		env := worker.Env{Store: r.store, Fleet: seen, Logger: logger, Queue: queue}
 		r.other.Apply(1000, nil) // as new as the worker's, whatever happens
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { _ = seen.Run(ctx, r.store) })
 		wg.Go(func() { _ = checked.Run(ctx, r.other) })
-		wg.Go(func() { _ = env.Broker.Run(ctx, r.store) })
-		wg.Go(func() { env.Applier.Run(ctx) })
+		wg.Go(func() { _ = queue.Broker.Run(ctx, r.store) })
+		wg.Go(func() { queue.Applier.Run(ctx) })
 		wg.Go(func() { worker.Run(ctx, env) })
 		f(r)
 		cancel()

@@ -35,6 +35,8 @@ type Host struct {
 	name string // of the namespace
 	port string // the switch's side of the host's link
 	net  *Network
+
+	relay *relay // of a degraded link
 }
 
 // made counts the networks of this process, whose names must differ.
@@ -104,7 +106,7 @@ func (w *Network) Hosts() []*Host { return w.hosts }
 func (w *Network) Close() error {
 	var errs []error
 	for _, h := range w.hosts {
-		errs = append(errs, ip("netns", "delete", h.name))
+		errs = append(errs, h.Improve(), ip("netns", "delete", h.name))
 	}
 	return errors.Join(append(errs, ip("netns", "delete", w.name))...)
 }
@@ -137,32 +139,36 @@ func (h *Host) Unblock(to *Host) error { return h.ip("route", "delete", "blackho
 
 // Dial connects from the host, as a process on it would. The address must have no names.
 func (h *Host) Dial(ctx context.Context, network, address string) (net.Conn, error) {
-	type result struct {
-		conn net.Conn
-		err  error
-	}
-	done := make(chan result, 1)
+	var conn net.Conn
+	err := within(h.name, func() (err error) {
+		var d net.Dialer
+		conn, err = d.DialContext(ctx, network, address)
+		return err
+	})
+	return conn, err
+}
+
+// within calls act in a network namespace.
+func within(namespace string, act func() error) error {
+	done := make(chan error, 1)
 	go func() {
 		// The thread enters the namespace. It is not unlocked, so that it ends with the goroutine.
 		runtime.LockOSThread()
-		conn, err := h.dial(ctx, network, address)
-		done <- result{conn, err}
+		done <- enter(namespace, act)
 	}()
-	r := <-done
-	return r.conn, r.err
+	return <-done
 }
 
-func (h *Host) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	f, err := os.Open(filepath.Join("/run/netns", h.name))
+func enter(namespace string, act func() error) error {
+	f, err := os.Open(filepath.Join("/run/netns", namespace))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
 	if err := unix.Setns(int(f.Fd()), unix.CLONE_NEWNET); err != nil {
-		return nil, fmt.Errorf("enter namespace %s: %w", h.name, err)
+		return fmt.Errorf("enter namespace %s: %w", namespace, err)
 	}
-	var d net.Dialer
-	return d.DialContext(ctx, network, address)
+	return act()
 }
 
 func (w *Network) ip(args ...string) error { return ip(append([]string{"-n", w.name}, args...)...) }

@@ -37,6 +37,7 @@ func TestHostsReachEachOtherOverTheSwitch(t *testing.T) {
 	a, b := w.Hosts()[0], w.Hosts()[1]
 	at := net.JoinHostPort(a.Addr, "4000")
 	accepted := make(chan error, 1)
+	long := strings.Repeat("hello", 20_000) // more than a packet
 	l := listenOn(t, a, at)
 	defer l.Close()
 	go func() {
@@ -46,7 +47,7 @@ func TestHostsReachEachOtherOverTheSwitch(t *testing.T) {
 				accepted <- err
 				return
 			}
-			_, err = io.WriteString(conn, "hello")
+			_, err = io.WriteString(conn, long)
 			conn.Close()
 			if err != nil {
 				accepted <- err
@@ -78,14 +79,18 @@ func TestHostsReachEachOtherOverTheSwitch(t *testing.T) {
 		{"connected", func() error { return nil }, true},
 		{"one direction is blocked", func() error { return a.Block(b) }, false},
 		{"unblocked", func() error { return a.Unblock(b) }, true},
+		{"packets are delayed and lost", func() error { return a.Degrade(Quality{Delay: time.Millisecond, Jitter: time.Millisecond, Loss: 0.01}) }, true},
+		{"the link is good again", a.Improve, true},
+		{"packets are held", func() error { return a.Degrade(Quality{Stall: true}) }, false},
+		{"held packets were delivered", a.Improve, true},
 		{"disconnected", a.Disconnect, false},
 		{"connected again", a.Connect, true},
 	} {
 		must(step.do())
 		if step.reaches { // a link that comes up drops the first packets
-			wait.Until(t, step.what+": a connection", func() bool { text, err := say(); return err == nil && text == "hello" })
+			wait.Until(t, step.what+": a connection", func() bool { text, err := say(); return err == nil && text == long })
 		} else if text, err := say(); err == nil {
-			t.Errorf("%s: got %q", step.what, text)
+			t.Errorf("%s: got %d bytes", step.what, len(text))
 		}
 	}
 }

@@ -149,7 +149,7 @@ func (s *Store) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 // damaged returns the error of a damaged snapshot, with the next step.
 func (s *Store) damaged(id string, err error) error {
 	return fmt.Errorf("snapshot %s is damaged: %w; nothing was changed; put it back from a copy; or move it away, "+
-		"and an older one is used if the log reaches back to it; or start with an empty data directory and restore a snapshot",
+		"and an older one is used if the log reaches back to it; or start with an empty data directory: in a cluster, remove this server and join again; a single server restores a snapshot",
 		filepath.Join(s.dir, id), err)
 }
 

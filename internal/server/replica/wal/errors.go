@@ -19,7 +19,7 @@ type DamageError struct {
 // Error names the file, the place and the next step.
 func (e *DamageError) Error() string {
 	return fmt.Sprintf("log entry %d is damaged (%s, offset %d): %s; nothing was changed; "+
-		"put the file back from a copy, or start with an empty data directory and restore a snapshot", e.Index, e.File, e.Offset, e.Problem)
+		"put the file back from a copy, or start with an empty data directory: in a cluster, remove this server and join again; a single server restores a snapshot", e.Index, e.File, e.Offset, e.Problem)
 }
 
 // errTornCreate reports that a crash interrupted the creation of a segment's file before

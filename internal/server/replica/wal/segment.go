@@ -6,7 +6,6 @@ package wal
 import (
 	"encoding/binary"
 	"fmt"
-	"io"
 	"path/filepath"
 
 	"github.com/hashicorp/raft"
@@ -56,7 +55,7 @@ func createSegment(fs disk.FS, dir string, first uint64, size int64) (_ *segment
 	return &segment{file: f, first: first, end: headerSize}, nil
 }
 
-// openSegment reads a whole segment. Only the last segment of a log may end in a torn
+// openSegment checks all records of a segment. Only the last segment of a log may end in a torn
 // append.
 func openSegment(fs disk.FS, path string, first uint64, isLast bool) (*segment, error) {
 	f, err := fs.Open(path)
@@ -72,20 +71,32 @@ func openSegment(fs disk.FS, path string, first uint64, isLast bool) (*segment, 
 }
 
 func (s *segment) scan(isLast bool) error {
-	data, err := io.ReadAll(io.NewSectionReader(s.file, 0, 1<<40))
+	w, err := newWindow(s.file)
 	if err != nil {
-		return fmt.Errorf("read %s: %w", s.file.Name(), err)
+		return err
+	}
+	defer w.release()
+	header, err := w.view(0, headerSize)
+	if err != nil {
+		return err
 	}
 	last := int64(headerSize) // where the last batch begins
 	batch := uint64(0)
-	if err := checkHeader(data, s.first); err != nil {
-		if isLast && isZero(data[min(headerSize, len(data)):]) {
+	if err := checkHeader(header, s.first); err != nil {
+		switch zero, failure := w.isZeroFrom(headerSize); {
+		case failure != nil:
+			return failure
+		case isLast && zero:
 			return errTornCreate
 		}
 		return &DamageError{File: s.file.Name(), Index: s.first, Problem: err.Error()}
 	}
 	for {
-		index, of, size, ok := checkRecord(data[s.end:])
+		record, err := w.record(s.end)
+		if err != nil {
+			return err
+		}
+		index, of, size, ok := checkRecord(record)
 		if !ok {
 			break
 		}
@@ -98,24 +109,37 @@ func (s *segment) scan(isLast bool) error {
 		s.offsets = append(s.offsets, s.end)
 		s.end += int64(size)
 	}
-	rest, next := data[s.end:], s.first+uint64(len(s.offsets))
-	s.unclean = !isZero(rest)
-	if s.unclean && followed(rest, next) {
-		return &DamageError{File: s.file.Name(), Offset: s.end, Index: next, Problem: "its checksum is wrong, and entries written after it are whole"}
+	zero, err := w.isZeroFrom(s.end)
+	if err != nil {
+		return err
 	}
-	if isLast {
-		return s.settle(data, last)
+	if s.unclean = !zero; s.unclean {
+		next := s.first + uint64(len(s.offsets))
+		rest, err := w.view(s.end, int(w.size-s.end))
+		if err != nil {
+			return err
+		}
+		if followed(rest, next) {
+			return &DamageError{File: s.file.Name(), Offset: s.end, Index: next, Problem: "its checksum is wrong, and entries written after it are whole"}
+		}
 	}
-	return nil
+	if !isLast {
+		return nil
+	}
+	written, err := w.view(last, int(s.end-last))
+	if err != nil {
+		return err
+	}
+	return s.settle(written[:s.end-last], last)
 }
 
 // settle ensures that the entries that were read are on the disk. If a process was killed
 // before its sync, or ended because the sync failed, the entries of the last batch may be
 // only in the page cache, and still be readable. settle writes that batch again, because
 // a sync does not retry pages that an earlier sync failed to write.
-func (s *segment) settle(data []byte, last int64) error {
-	if last < s.end {
-		if _, err := s.file.WriteAt(data[last:s.end], last); err != nil {
+func (s *segment) settle(batch []byte, last int64) error {
+	if len(batch) > 0 {
+		if _, err := s.file.WriteAt(batch, last); err != nil {
 			return err
 		}
 	}

@@ -67,7 +67,7 @@ func OpenStable(fs disk.FS, dir string, fresh bool, watch Watch) (*Stable, error
 
 func lostVotes(path, problem string) error {
 	return fmt.Errorf("%s %s: it holds this server's votes, and without them it could vote twice; "+
-		"put it back from a copy, or start with an empty data directory and restore a snapshot", path, problem)
+		"put it back from a copy, or start with an empty data directory: in a cluster, remove this server and join again; a single server restores a snapshot", path, problem)
 }
 
 func (s *Stable) load(fresh bool) error {
