@@ -179,7 +179,7 @@ var rooms = []struct {
 	{"internal/router", []string{"api", "client", "internal/latency", "internal/lifecycle"}},
 	{"internal/dns", []string{"api", "client", "internal/lifecycle"}},
 	{"internal/agent", []string{"internal/founding", "internal/secretfile", "internal/dns", "internal/door", "internal/socket", "internal/pki", "internal/trust", "internal/port", "api", "client", "internal/router", "internal/state", "internal/server", "internal/node", "internal/nodelink", "internal/nodeproto", "internal/httpapi", "internal/metrics", "internal/dialect"}},
-	{"internal/sim", []string{"internal/heap", "api", "client", "jobspec"}},
+	{"internal/sim", []string{"internal/heap", "internal/nodeproto", "internal/pki", "internal/trust", "api", "client", "jobspec"}},
 	{"internal/cli/human", nil},
 	{"internal/cli/term", []string{"api"}},
 	{"internal/cli/plantree", []string{"api", "internal/cli/human", "internal/cli/term"}},

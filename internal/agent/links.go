@@ -65,7 +65,7 @@ func (a *Agent) identifyNode(conn net.Conn) (nodelink.Peer, error) {
 	case a.server.IsRevoked(who.ID):
 		return nodelink.Peer{}, api.Errorf(api.CodeForbidden, "%s %s was removed from the cluster: stop its agent, empty its data directory, and join again with a new token", who.Role, who.ID)
 	}
-	return nodelink.Peer{Node: who.ID}, nil
+	return nodelink.Peer{Node: who.ID, Any: simulatedFleets}, nil
 }
 
 // maxLeaderAnswer bounds the answer of a leader, in bytes.

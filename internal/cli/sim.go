@@ -25,6 +25,7 @@ func simCommand(c *cli) *command {
 		keep    string
 		foreign bool
 		apart   bool
+		links   bool
 	)
 	return &command{
 		use:   "sim SCENARIO | -nodes FLEET JOB...",
@@ -55,6 +56,7 @@ reeve sim examples/sim/stacks.yaml`,
 			f.StringVar(&keep, "data-dir", "", "keep the server's data in the empty directory `DIR`")
 			f.BoolVar(&foreign, "use-server", false, "use the server at -address: simulated nodes and jobs stay in its state")
 			f.BoolVar(&apart, "detached", false, "register nodes and send heartbeats only, to measure placement alone")
+			f.BoolVar(&links, "links", false, "let many nodes share a TLS connection; servers need the build tag simfleet")
 		},
 		offline: true,
 		ownArgs: true,
@@ -71,7 +73,7 @@ reeve sim examples/sim/stacks.yaml`,
 				return usagef("-scale %v is not above 0", scale)
 			}
 			scenario.Scale(scale)
-			options := sim.Options{KeepData: keep, Detached: apart}
+			options := sim.Options{KeepData: keep, Detached: apart, Links: links}
 			if !quiet {
 				options.Progress = c.Stderr
 			}

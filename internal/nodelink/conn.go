@@ -49,6 +49,9 @@ func (c *conn) serve() {
 	c.mu.Lock()
 	c.closed = true
 	c.mu.Unlock()
+	if errors.Is(err, errProtocol) {
+		refuse(c.raw, err)
+	}
 	c.raw.Close()
 	if errors.Is(err, errProtocol) {
 		c.server.Logger.Warn("a connection of a node was closed", "node", c.peer.Node, "peer", c.raw.RemoteAddr(), "error", err)
@@ -92,6 +95,9 @@ func (c *conn) receive(m *nodeproto.FromNode) error {
 		return fmt.Errorf("%w: its first message is no greeting", errProtocol)
 	}
 	l := c.links[m.Slot]
+	if c.peer.Any && l.isEnded() {
+		return nil // it was sent before the node knew
+	}
 	if m.Beat {
 		c.server.wait(l)
 	}
@@ -108,9 +114,9 @@ func (c *conn) greet(slot uint32, hello *nodeproto.Hello) error {
 	case int(slot) != len(c.links):
 		return fmt.Errorf("%w: it greets twice, or skips slots", errProtocol)
 	case !c.peer.Any && slot > 0:
-		return fmt.Errorf("%w: it greets for several nodes", errProtocol)
+		return fmt.Errorf("%w: %w", errProtocol, api.Errorf(api.CodeForbidden, "the certificate of node %s speaks for one node, and its agent greets for several: each agent joins with a certificate of its own", c.peer.Node))
 	case !c.peer.Any && node != c.peer.Node:
-		return fmt.Errorf("%w: it greets for node %.64q, and its certificate is of %s", errProtocol, node, c.peer.Node)
+		return fmt.Errorf("%w: %w", errProtocol, api.Errorf(api.CodeForbidden, "the certificate of node %s does not speak for node %.64q: each agent joins with a certificate of its own", c.peer.Node, node))
 	case len(hello.Agent) > maxMark:
 		return fmt.Errorf("%w: the mark of its agent has %d bytes", errProtocol, len(hello.Agent))
 	}
@@ -183,7 +189,10 @@ func (c *conn) send(links []*link, b *[]byte) (err error) {
 	}
 	for _, l := range links {
 		for more := true; more; {
-			if out, more, err = l.appendNext(out); err != nil {
+			if out, more, err = l.appendNext(out); errors.Is(err, errEnded) && c.peer.Any {
+				c.server.drop(l)
+				break
+			} else if err != nil {
 				flush()
 				return err
 			}

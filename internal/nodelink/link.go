@@ -71,6 +71,13 @@ func (l *link) say(change func()) {
 	l.conn.wake(l)
 }
 
+// isEnded reports whether the link has ended, while its connection serves other nodes.
+func (l *link) isEnded() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ended
+}
+
 // fail tells the node why its connection ends, and ends it.
 func (l *link) fail(err error) { l.say(func() { l.failure = err }) }
 
@@ -96,7 +103,7 @@ func (l *link) begin(feed Feed) {
 func (l *link) end() {
 	l.mu.Lock()
 	feed := l.feed
-	l.feed, l.ended, l.results = nil, true, nil
+	l.feed, l.ended, l.results, l.failure = nil, true, nil, nil
 	l.mu.Unlock()
 	if feed != nil {
 		feed.Close()

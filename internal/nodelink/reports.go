@@ -41,9 +41,11 @@ type report struct {
 func (p *reports) take(l *link, m *nodeproto.Report) error {
 	l.mu.Lock()
 	l.inFlight++
-	tooMany, open := l.inFlight > maxReportsInFlight, l.feed != nil
+	tooMany, open, ended := l.inFlight > maxReportsInFlight, l.feed != nil, l.ended
 	l.mu.Unlock()
 	switch {
+	case ended:
+		return nil
 	case !open:
 		return fmt.Errorf("%w: it reports before it was accepted", errProtocol)
 	case tooMany:

@@ -142,6 +142,16 @@ func (s *Server) forget(c *conn) {
 	s.running.Done()
 }
 
+// drop ends one link of a connection for several nodes.
+func (s *Server) drop(l *link) {
+	s.mu.Lock()
+	if s.byNode[l.node] == l {
+		delete(s.byNode, l.node)
+	}
+	s.mu.Unlock()
+	l.end()
+}
+
 // silenceLimit is the number of TTLs after which a connection without messages is closed. The
 // cluster has given the node up by then.
 const silenceLimit = 2

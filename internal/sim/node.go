@@ -21,6 +21,7 @@ type node struct {
 	run    *run
 	self   *api.Node
 	nodes  client.Nodes
+	trunk  *trunk // connection that it shares with other nodes; nil: it uses HTTP
 	rng    *rand.Rand
 	orders chan order
 
@@ -64,11 +65,20 @@ const maxReport = 4096
 
 // A session is a node's connection to the servers.
 type session struct {
+	node    *node
 	cancel  context.CancelFunc
+	done    <-chan struct{}
 	running sync.WaitGroup
 	inbox   chan *api.NodeAllocations
-	reports chan []*api.Allocation
+	reports chan []*api.Allocation // nil on a trunk
 	acks    chan error
+
+	// Fields of a session on a trunk, guarded by trunk.mu.
+	slot    int    // noSlot without one
+	welcome bool   // reports whether the server has accepted the node
+	content []byte // report in flight
+	number  uint64 // of the last report
+	mark    uint64 // of this session, in its reports
 }
 
 func newNode(r *run, self *api.Node, c *client.Client, number int) *node {
@@ -148,15 +158,23 @@ func (n *node) obey(ctx context.Context, o order) {
 // off registers first.
 func (n *node) connect(ctx context.Context, register bool) {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &session{cancel: cancel, inbox: make(chan *api.NodeAllocations), reports: make(chan []*api.Allocation), acks: make(chan error)}
+	s := &session{
+		node: n, cancel: cancel, done: ctx.Done(), slot: noSlot, mark: n.rng.Uint64(),
+		inbox: make(chan *api.NodeAllocations, 1), acks: make(chan error, 1),
+	}
 	n.session = s
 	n.up.Store(true)
-	s.running.Go(func() { n.heartbeat(ctx, register) })
-	if n.run.options.Detached {
-		return
+	if n.trunk != nil {
+		n.enter(ctx, s, register)
+	} else {
+		s.reports = make(chan []*api.Allocation)
+		s.running.Go(func() { n.heartbeat(ctx, register) })
+		if n.run.options.Detached {
+			return
+		}
+		s.running.Go(func() { n.stream(ctx, s) })
+		s.running.Go(func() { n.report(ctx, s) })
 	}
-	s.running.Go(func() { n.stream(ctx, s) })
-	s.running.Go(func() { n.report(ctx, s) })
 	for _, inst := range n.instances {
 		if inst.current != inst.reported {
 			n.mark(inst)
@@ -164,9 +182,25 @@ func (n *node) connect(ctx context.Context, register bool) {
 	}
 }
 
+// enter gives the node a slot on its trunk.
+func (n *node) enter(ctx context.Context, s *session, register bool) {
+	if !register {
+		n.trunk.add(s)
+		return
+	}
+	s.running.Go(func() {
+		_, err := n.nodes.Register(ctx, n.self)
+		n.run.count(&n.run.registrations, err, ctx)
+		n.trunk.add(s)
+	})
+}
+
 func (n *node) disconnect() {
 	n.session.cancel()
 	n.session.running.Wait()
+	if n.trunk != nil {
+		n.trunk.remove(n.session)
+	}
 	n.session = nil
 	n.up.Store(false)
 	n.putBack()
@@ -252,6 +286,10 @@ func (n *node) send() {
 	for _, inst := range n.sending {
 		inst.marked = false
 		inst.said = inst.current
+	}
+	if n.trunk != nil {
+		n.trunk.report(n.session, reports(n.sending))
+		return
 	}
 	n.session.reports <- reports(n.sending) // its goroutine waits for the reports
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"math/rand/v2"
 	"runtime/debug"
@@ -26,6 +27,7 @@ type Options struct {
 	KeepData string    // directory for the server's data, which is kept; "": a temporary one
 	Progress io.Writer // receives a description of the progress; nil: none
 	Detached bool      // nodes only register and send heartbeats, and run no allocations
+	Links    bool      // nodes share TLS connections, which takes servers with the build tag simfleet
 }
 
 // nodesPerConnection is the number of simulated nodes per connection.
@@ -36,6 +38,9 @@ const (
 	registering = 64
 	submitting  = 16
 )
+
+// registeringConnections is the number of HTTP connections that nodes with links share to register.
+const registeringConnections = 4
 
 // collectAt is the share of garbage, in percent, at which the collector runs: the server needs the
 // memory more than the simulation needs the processor.
@@ -49,6 +54,9 @@ type run struct {
 	client   *client.Client
 	clients  []*client.Client
 	nodes    []*node
+	member   *membership // nil: nodes use HTTP
+	trunks   []*trunk
+	decoded  decodedJobs
 	position map[string]int // indexes of nodes, by id
 	jobs     map[string]*job
 	order    []*job
@@ -80,9 +88,12 @@ type run struct {
 // Run plays a scenario to its end. If ctx ends it early, the report holds the measurements
 // until then.
 func Run(ctx context.Context, s *Scenario, o Options) (*Report, error) {
-	r := &run{scenario: s, options: o, jobs: map[string]*job{}, position: map[string]int{}, lost: map[string]bool{}, missed: map[string]time.Time{}, report: &Report{Scenario: s.Name, Seed: s.Seed}}
+	r := &run{scenario: s, options: o, jobs: map[string]*job{}, position: map[string]int{}, lost: map[string]bool{}, missed: map[string]time.Time{}, report: &Report{Scenario: s.Name, Seed: s.Seed}, decoded: decodedJobs{seed: maphash.MakeSeed()}}
 	if o.Detached && s.Stacks != nil {
 		return nil, api.Errorf(api.CodeInvalid, "detached nodes run no stacks: remove -detached, or remove stacks from the scenario")
+	}
+	if o.Detached && o.Links {
+		return nil, api.Errorf(api.CodeInvalid, "nodes with links receive their allocations: remove -detached or -links")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
 	if err := r.prepareJobs(); err != nil {
@@ -108,7 +119,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Report, error) {
 
 // explain adds the last lines of the server's log to an error.
 func (r *run) explain(err error) error {
-	if r.server == nil {
+	if r.server == nil || api.CodeOf(err) == api.CodeForbidden {
 		return err
 	}
 	if last := r.server.lastWords(); last != "" {
@@ -125,7 +136,11 @@ func (r *run) dial(ctx context.Context) error {
 		address = r.server.address
 	}
 	fleet := r.scenario.fleet()
-	for range 2 + len(fleet)/nodesPerConnection { // the first is for requests that do not belong to nodes
+	connections := 1 + (len(fleet)+nodesPerConnection-1)/nodesPerConnection // the first is for requests that do not belong to nodes
+	if r.options.Links {
+		connections = 1 + registeringConnections
+	}
+	for range connections {
 		c, err := client.New(client.Config{Address: address, Multiplex: true})
 		if err != nil {
 			return err
@@ -138,12 +153,22 @@ func (r *run) dial(ctx context.Context) error {
 	r.client = r.clients[0]
 	for i, self := range fleet {
 		r.position[self.ID] = i
-		r.nodes = append(r.nodes, newNode(r, self, r.clients[1+i/nodesPerConnection], i))
+		r.nodes = append(r.nodes, newNode(r, self, r.clients[1+i*(connections-1)/len(fleet)], i))
 	}
-	return nil
+	if !r.options.Links {
+		return nil
+	}
+	var err error
+	if r.member, err = r.enter(ctx); err != nil {
+		return fmt.Errorf("connect the nodes by links: %w", err)
+	}
+	return r.member.probe(ctx)
 }
 
 func (r *run) closeClients() {
+	if r.member != nil {
+		r.member.leave()
+	}
 	for _, c := range r.clients {
 		c.Close()
 	}
@@ -157,15 +182,30 @@ func (r *run) play(ctx context.Context) error {
 	if err := r.configure(ctx); err != nil {
 		return err
 	}
-	if err := r.registerNodes(ctx); err != nil {
-		return err
-	}
 	var living sync.WaitGroup
-	for _, n := range r.nodes {
-		living.Go(func() { n.loop(ctx) })
-	}
 	defer living.Wait()
 	defer stop()
+	live := func(n *node) { living.Go(func() { n.loop(ctx) }) }
+	if r.member != nil {
+		// A large fleet takes longer to register than a node may be silent.
+		if err := r.registerFirst(ctx); err != nil {
+			return err
+		}
+		r.openTrunks()
+		for _, t := range r.trunks {
+			living.Go(func() { t.serve(ctx) })
+		}
+		if err := r.registerNodes(ctx, live); err != nil {
+			return err
+		}
+	} else {
+		if err := r.registerNodes(ctx, func(*node) {}); err != nil {
+			return err
+		}
+		for _, n := range r.nodes {
+			live(n)
+		}
+	}
 	r.began = time.Now()
 	if r.server != nil {
 		r.cpuBefore = r.server.cpuTime()
@@ -224,7 +264,21 @@ func (r *run) configure(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) registerNodes(ctx context.Context) error {
+// registerFirst registers one node, and learns the time between heartbeats.
+func (r *run) registerFirst(ctx context.Context) error {
+	if len(r.nodes) == 0 {
+		return nil
+	}
+	answer, err := r.nodes[0].nodes.Register(ctx, r.nodes[0].self)
+	if err != nil {
+		return fmt.Errorf("register node %s: %w", r.nodes[0].self.Name, err)
+	}
+	r.ttl = answer.HeartbeatTTL
+	return nil
+}
+
+// registerNodes registers all nodes, and calls registered for each one.
+func (r *run) registerNodes(ctx context.Context, registered func(*node)) error {
 	began := time.Now()
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -243,6 +297,7 @@ func (r *run) registerNodes(ctx context.Context) error {
 					return
 				}
 				ttl[worker] = answer.HeartbeatTTL
+				registered(r.nodes[i])
 			}
 		})
 	}
@@ -250,8 +305,8 @@ func (r *run) registerNodes(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	for _, t := range ttl {
-		r.ttl = max(r.ttl, t)
+	if r.member == nil {
+		r.ttl = slices.Max(ttl)
 	}
 	took := time.Since(began)
 	r.report.Nodes = NodesReport{Registered: len(r.nodes), Took: took, PerSecond: perSecond(len(r.nodes), took)}
@@ -264,9 +319,13 @@ func (r *run) count(kind *atomic.Int64, err error, ctx context.Context) {
 	if kind != nil {
 		kind.Add(1)
 	}
-	if err == nil || ctx.Err() != nil {
-		return
+	if err != nil && ctx.Err() == nil {
+		r.failed(err)
 	}
+}
+
+// failed records a failed request.
+func (r *run) failed(err error) {
 	r.failures.Add(1)
 	r.mu.Lock()
 	defer r.mu.Unlock()

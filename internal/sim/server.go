@@ -58,7 +58,11 @@ func startServer(ctx context.Context, s Server, o Options) (_ *server, err error
 	}
 	defer log.Close()
 	v.address = "http://" + address
-	cmd := exec.Command(o.Binary, "agent", "-server", "-config", config, "-data-dir", filepath.Join(v.dir, "data"), "-http-addr", address, "-log-level", "warn")
+	args := []string{"agent", "-server", "-config", config, "-data-dir", filepath.Join(v.dir, "data"), "-http-addr", address, "-log-level", "warn"}
+	if o.Links {
+		args = append(args, "-bootstrap") // with certificates
+	}
+	cmd := exec.Command(o.Binary, args...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if s.MemoryLimit != "" {
 		cmd.Env = append(os.Environ(), "GOMEMLIMIT="+s.MemoryLimit)
