@@ -4,10 +4,11 @@
 package state
 
 import (
+	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -151,12 +152,24 @@ func decodeCommand(w *wire.Command) (Command, error) {
 
 // mustJSON encodes a value from the API or the store, which always succeeds.
 func mustJSON(v any) []byte {
-	text, err := json.Marshal(v)
+	buffer := documentBuffers.Get().(*[]byte)
+	text, err := jsondoc.Append((*buffer)[:0], v)
 	if err != nil {
 		panic("encode for the log: " + err.Error())
 	}
-	return text
+	result := bytes.Clone(text)
+	if cap(text) <= maxDocumentBuffer {
+		*buffer = text
+		documentBuffers.Put(buffer)
+	}
+	return result
 }
+
+// documentBuffers pools the buffers of documents, so that a document takes only its own bytes.
+var documentBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxDocumentBuffer bounds the pooled buffers, in bytes.
+const maxDocumentBuffer = 64 << 10
 
 // document encodes an object as JSON; nil stays nil.
 func document[T any](v *T) []byte {

@@ -4,7 +4,6 @@
 package state
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -46,6 +45,7 @@ type frameWriter struct {
 	w    io.Writer
 	size int64 // bytes written
 	err  error
+	text []byte // of a payload; its memory is used again
 }
 
 func newFrameWriter(w io.Writer) *frameWriter {
@@ -98,13 +98,14 @@ func (f *frameReader) next() (kind byte, payload []byte, err error) {
 	if size > maxFrame {
 		return 0, nil, errDamaged
 	}
-	var buffer bytes.Buffer
-	buffer.Grow(int(min(size, 1<<20)) + bytes.MinRead)
-	// CopyN grows the buffer by the bytes that exist, not by the claimed size.
-	if _, err := io.CopyN(&buffer, f.r, int64(size)); err != nil {
-		return 0, nil, truncated(err)
+	// The payload grows by the bytes that exist, not by the claimed size.
+	for step := min(size, 8<<20); len(payload) < int(size); step = min(uint32(len(payload)), size-uint32(len(payload))) {
+		read := len(payload)
+		payload = append(payload, make([]byte, step)...)
+		if _, err := io.ReadFull(f.r, payload[read:]); err != nil {
+			return 0, nil, truncated(err)
+		}
 	}
-	payload = buffer.Bytes()
 	crc := crc32.Update(crc32.Checksum(b[:1], castagnoli), castagnoli, payload)
 	if crc != binary.LittleEndian.Uint32(b[5:]) {
 		return 0, nil, errDamaged

@@ -105,13 +105,15 @@ var sentences = map[string]string{
 }
 
 func TestStacksWithASentenceAsReasonAreRead(t *testing.T) {
-	file := func(name string) []byte { return unhex(t, filepath.Join("testdata", "commands", "v1", name+".hex")) }
+	file := func(version, name string) []byte {
+		return unhex(t, filepath.Join("testdata", "commands", version, name+".hex"))
+	}
 	for before, now := range sentences {
-		decoded, err := DecodeCommands(file(before))
+		decoded, err := DecodeCommands(file("v1", before))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(file(now)), string(EncodeCommands(decoded))); diff != "" {
+		if diff := cmp.Diff(string(file("v2", now)), string(EncodeCommands(decoded))); diff != "" {
 			t.Errorf("%s is not read as %s (-want +got):\n%s", before, now, diff)
 		}
 	}

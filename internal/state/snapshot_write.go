@@ -5,10 +5,10 @@ package state
 
 import (
 	"bufio"
-	"encoding/json"
 	"io"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/state/jsondoc"
 )
 
 // chunk is the number of objects per frame.
@@ -95,7 +95,8 @@ func (v *Snapshot) WriteTo(w io.Writer) (int64, error) {
 }
 
 func writeJSON(f *frameWriter, kind byte, record any) {
-	text, err := json.Marshal(record)
+	text, err := jsondoc.Append(f.text[:0], record)
+	f.text = text
 	if err != nil && f.err == nil {
 		f.err = err
 	}

@@ -1,8 +1,8 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jsondoc decodes the JSON that encoding/json wrote: stored objects, and the requests of
-// clients in Go.
+// Package jsondoc decodes the JSON that encoding/json or Append wrote: stored objects, and the
+// requests of clients in Go. Append encodes stored objects.
 //
 // A server decodes every job of its log before it answers, and keeps it. A small job is 115
 // objects of 4.2 KB after encoding/json, and most of them are policies that it has in

@@ -241,14 +241,19 @@ func (f filler) fill(v reflect.Value, depth int) {
 	}
 }
 
-// BenchmarkDecode decodes a job of one group and one task.
-func BenchmarkDecode(b *testing.B) {
+// benchmarkJob returns a job of one group and one task.
+func benchmarkJob() *api.Job {
 	job := &api.Job{ID: "web", Namespace: "default", Groups: []*api.Group{{Name: "web", Tasks: []*api.Task{{
 		Name: "server", Driver: "raw_exec", Config: map[string]any{"command": "/opt/web/bin/serve", "args": []any{"--listen", "0.0.0.0:8080"}},
 		Env: map[string]string{"LOG_LEVEL": "info", "DATABASE": "postgres://db-1/web"},
 	}}}}}
 	job.Canonicalize()
-	text, err := json.Marshal(job)
+	return job
+}
+
+// BenchmarkDecode decodes a job of one group and one task.
+func BenchmarkDecode(b *testing.B) {
+	text, err := json.Marshal(benchmarkJob())
 	if err != nil {
 		b.Fatal(err)
 	}
