@@ -326,6 +326,7 @@ func (a *Agent) newHandler() *httpapi.Handler {
 				return setServers(ctx, a.trust, addresses)
 			}
 		}
+		config.Advertise = a.advertise
 		config.Self = func() string { m, _ := a.trust.Member(); return m.ID }
 		if a.server != nil {
 			config.Leader = func() (string, bool) { leader := a.server.Leader(); return leader, leader != "" }

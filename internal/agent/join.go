@@ -133,7 +133,7 @@ func (a *Agent) joinThrough(ctx context.Context, address string, token pki.Token
 	defer cl.Close()
 	answer, err := cl.Cluster().Join(ctx, request)
 	if err != nil {
-		return err
+		return early(err, address)
 	}
 	member.ID, member.ClusterID, member.Servers = answer.ID, answer.ClusterID, answer.Servers
 	if err := a.store.Enter(member, []byte(answer.Certificate), []byte(answer.Roots)); err != nil {
@@ -141,6 +141,17 @@ func (a *Agent) joinThrough(ctx context.Context, address string, token pki.Token
 	}
 	a.log.Info("joined the cluster", "cluster", answer.ClusterID, "id", answer.ID, "role", member.Role, "address", advertise, "servers", answer.Servers)
 	return nil
+}
+
+// early explains the certificate of a server that is not valid yet. Another attempt with the same
+// clock fails too.
+func early(err error, address string) error {
+	var no *client.NoAnswer
+	var refused *pki.CertificateError
+	if !errors.As(err, &no) || !errors.As(no.Source(), &refused) || refused.Reason != pki.ReasonEarly {
+		return err
+	}
+	return api.Errorf(api.CodeInvalid, "join: the certificate of the server at %s is not valid yet by the clock of this machine, which is at least %s behind the clock that the server had; set the clocks, for example with NTP, and join again", address, refused.Skew.Round(time.Second))
 }
 
 // fetchCA asks a host for the roots of its cluster. Its answer is not verified yet.

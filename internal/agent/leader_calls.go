@@ -19,8 +19,8 @@ import (
 
 // Bounds of the leader's answers to another server.
 const (
-	maxCallAnswer = 64 << 20
-	maxLeaderError  = 4 << 10
+	maxCallAnswer  = 64 << 20
+	maxLeaderError = 4 << 10
 )
 
 // leaderCalls returns the function by which this server calls the routes of the leader for

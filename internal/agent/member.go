@@ -56,11 +56,24 @@ func (a *Agent) checkMember(m trust.Member, store *trust.Store) error {
 		return api.Errorf(api.CodeInvalid, "this machine is a %s of cluster %s, and the agent is to be a %s: start it as a %s, or empty %s and join again",
 			m.Role, m.ClusterID, a.config.role(), m.Role, a.config.DataDir)
 	}
-	token, err := pki.ParseToken(a.config.JoinToken)
-	if a.config.JoinToken == "" || err != nil || store.Roots().HasDigest(token.Digest) {
+	token, err := pki.ParseToken(a.givenToken())
+	if err != nil || m.HasDigest(token.Digest) || store.Roots().HasDigest(token.Digest) {
 		return nil
 	}
 	return api.Errorf(api.CodeInvalid, "this machine is a member of cluster %s, and the join token belongs to another cluster: start it without the token, or with an empty data directory", m.ClusterID)
+}
+
+// givenToken returns the join token of the configuration; "" if a member cannot know it. Members
+// need no token: its file may be gone, and standard input is not read.
+func (a *Agent) givenToken() string {
+	if a.config.JoinTokenFile == "" || a.config.JoinTokenFile == "-" {
+		return a.config.JoinToken
+	}
+	text, err := secretfile.ReadToken(a.config.JoinTokenFile, nil)
+	if err != nil {
+		return ""
+	}
+	return text
 }
 
 // listen opens the agent's port.
@@ -104,7 +117,10 @@ func (a *Agent) enter(ctx context.Context) error {
 	if m, _ := a.trust.Member(); len(m.Servers) > 0 {
 		toward = m.Servers[0]
 	}
-	if a.advertise, err = advertised(a.config.Advertise, a.Addr(), toward); err != nil || a.external == nil {
+	if a.advertise, err = advertised(a.config.Advertise, a.Addr(), toward); err != nil {
+		return err
+	}
+	if err := a.checkTwin(ctx); err != nil || a.external == nil {
 		return err
 	}
 	return a.agree(ctx)
@@ -123,7 +139,7 @@ func (a *Agent) serverMember() (*server.Member, error) {
 	member := &server.Member{
 		ID: m.ID, Name: a.config.Name, ClusterID: m.ClusterID, Address: a.advertise, Version: a.config.Version,
 		Region: a.config.Region, Datacenter: a.config.Datacenter,
-		SealKey: a.trust.SealKey(), Founding: founding, Reach: reach, MemberAt: a.memberAt,
+		SealKey: a.trust.SealKey(), Founding: founding, Reach: reach, MemberAt: a.memberAt, SpeakerAt: a.speakerAt,
 	}
 	if a.external != nil {
 		member.External = &server.External{Digest: a.trust.Roots().Digests()[0], Validity: a.validity, Founded: a.foundedByFiles}

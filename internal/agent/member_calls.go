@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -92,16 +93,28 @@ func (a *Agent) announce(ctx context.Context) {
 	}
 }
 
+// wasRemoved is in the error of every request of a member that was removed.
+const wasRemoved = "was removed from the cluster"
+
 // announceOnce tries until a leader has accepted the request. It returns false if ctx ends.
 func (a *Agent) announceOnce(ctx context.Context, request *api.AnnounceRequest) bool {
+	said := ""
 	for wait := joinAgain; ; wait = min(2*wait, joinAgainMost) {
 		err := a.asMember(ctx, func(ctx context.Context, cl *client.Client) error { return cl.Cluster().Announce(ctx, request) })
 		if err == nil || ctx.Err() != nil {
 			a.announced.Store(request.Expires)
 			return err == nil
 		}
-		if wait == joinAgainMost {
-			a.log.Warn("cannot announce this server to the leader", "address", a.advertise, "error", err, "next_attempt", wait)
+		if api.CodeOf(err) == api.CodeConflict {
+			a.end(err)
+			return false
+		}
+		if api.CodeOf(err) == api.CodeForbidden && strings.Contains(err.Error(), wasRemoved) {
+			a.server.Replica().MarkRemoved()
+		}
+		if permanent := !isTemporary(err) && err.Error() != said; permanent || wait == joinAgainMost {
+			said = err.Error()
+			a.log.Warn("the other servers do not accept this server", "address", a.advertise, "error", err, "next_attempt", wait)
 		}
 		select {
 		case <-ctx.Done():
@@ -114,23 +127,40 @@ func (a *Agent) announceOnce(ctx context.Context, request *api.AnnounceRequest) 
 const (
 	forgottenCheck = 2 * time.Second
 	forgottenAgain = 30 * time.Second
+	leaderless     = 5 * time.Second
 )
 
+// end ends the agent with an error.
+func (a *Agent) end(err error) {
+	select {
+	case a.broken <- err:
+	default: // it ends because of another one
+	}
+}
+
 // awaitForgotten waits until this server has to announce itself again: the state lacks its
-// feature level, and another server leads than the one that was told, or some time passed. It
-// returns false if ctx ends.
+// feature level, and another server leads than the one that was told, or some time passed; or it
+// hears of no leader, perhaps because it was removed. It returns false if ctx ends.
 func (a *Agent) awaitForgotten(ctx context.Context, told string) bool {
 	tick := time.NewTicker(forgottenCheck)
 	defer tick.Stop()
 	m, _ := a.trust.Member()
-	for last := time.Now(); ; {
+	for last, led := time.Now(), time.Now(); ; {
 		select {
 		case <-ctx.Done():
 			return false
 		case <-tick.C:
 		}
+		leader := a.server.Leader()
+		if leader == "" {
+			if time.Since(led) > leaderless {
+				return true
+			}
+			continue
+		}
+		led = time.Now()
 		known := a.server.Store().Snapshot().Server(m.ID)
-		if leader := a.server.Leader(); known == nil || known.Level >= state.Level || leader == "" || leader == told && time.Since(last) < forgottenAgain {
+		if known == nil || known.Level >= state.Level || leader == told && time.Since(last) < forgottenAgain {
 			continue
 		}
 		return true

@@ -29,6 +29,9 @@ func getSelf(c *call) (*api.AgentSelf, error) {
 	if c.Node != nil {
 		self.Stats["client"] = map[string]string{"node_id": c.NodeID()}
 	}
+	if c.Advertise != "" {
+		self.Config["AdvertiseAddrs"] = map[string]any{"HTTP": c.Advertise, "RPC": c.Advertise}
+	}
 	if c.Server == nil {
 		return self, nil
 	}

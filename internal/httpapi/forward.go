@@ -59,8 +59,13 @@ func (c *call) passOn() (done bool, err error) {
 	return c.awaitCurrent(c.patience)
 }
 
-// errNoLeader returns the error of a request that needs a leader while the cluster has none.
-func errNoLeader() error {
+// errNoLeader returns the error of a request that needs a leader while this server knows none.
+func (h *Handler) errNoLeader() error {
+	if h.Server != nil {
+		if why, writable := h.Server.Degraded(); !writable {
+			return api.Errorf(api.CodeUnavailable, "%s", why)
+		}
+	}
 	return api.Errorf(api.CodeUnavailable, "the cluster has no leader: a majority of its servers must run and reach each other; see `reeve server list` on a server")
 }
 
@@ -154,7 +159,7 @@ func (deliverer) RoundTrip(r *http.Request) (*http.Response, error) {
 // first one fails and did not receive the request, or if a repetition is harmless.
 func (d *delivery) toLeader(r *http.Request) (*http.Response, error) {
 	since, pause := time.Now(), minLeaderPause
-	last := errNoLeader()
+	last := d.errNoLeader()
 	for {
 		if d.leads() {
 			return nil, errLeading

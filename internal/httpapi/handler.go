@@ -58,6 +58,8 @@ type Config struct {
 	Leader func() (addr string, known bool)
 	// Self returns this agent's id, for messages about forwarded requests; nil: Name.
 	Self func() (id string)
+	// Advertise is the address at which other members reach this agent; "": it has no others.
+	Advertise string
 
 	Metrics *metrics.Registry // nil: of Server alone
 	Log     func() []byte     // the end of this agent's log; nil: none

@@ -83,7 +83,7 @@ func (h *Handler) refreshAll(ctx context.Context) (struct{}, error) {
 	none := struct{}{}
 	leader, known := h.Leader()
 	if !known {
-		return none, errNoLeader()
+		return none, h.errNoLeader()
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, refreshTimeout, fmt.Errorf("the leader at %s does not answer, or this server lags behind it", leader))
 	defer cancel()

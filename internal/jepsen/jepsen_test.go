@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/reeve-run/reeve/internal/testbed/clock"
 )
 
 var (
@@ -63,7 +65,7 @@ func build(dir string) (string, error) {
 		tags = strings.Split(*planted, ",")
 	}
 	if *points {
-		overlay, err := clockOverlay(dir)
+		overlay, err := clock.Overlay(dir)
 		if err != nil {
 			return "", err
 		}

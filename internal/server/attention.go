@@ -22,7 +22,11 @@ const rotationPatience = 10 * time.Minute
 func (s *Server) Attention(now time.Time) []*api.Attention {
 	v := s.store.Snapshot()
 	external := v.Trust() != nil && v.Trust().External
-	list := attentionToServers(s.Servers(), v.Autopilot().MaxTrailingLogs, external, now)
+	servers := s.Servers()
+	list := attentionToServers(servers, v.Autopilot().MaxTrailingLogs, external, now)
+	if t := s.term.Load(); t != nil {
+		list = append(list, t.clocks.attention(servers)...)
+	}
 	if trust := v.Trust(); trust != nil && trust.CrossSigned != "" && now.Sub(time.Unix(0, trust.Rotated)) > rotationPatience {
 		if status, err := s.CAStatus(); err == nil && len(status.Waiting) > 0 {
 			list = append(list, &api.Attention{

@@ -32,6 +32,8 @@ type Member struct {
 	Reach func(ctx context.Context, address string) (publicKey []byte, err error)
 	// MemberAt connects to the API of another member, and returns its id.
 	MemberAt func(ctx context.Context, address string) (id string, err error)
+	// SpeakerAt asks another member who it is.
+	SpeakerAt func(ctx context.Context, address string) (Speaker, error)
 	// Group holds the replicas that vote on the log; nil: those of the server's own log.
 	Group group
 }

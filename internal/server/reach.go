@@ -8,6 +8,7 @@ import (
 	"context"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/pki"
@@ -49,6 +50,14 @@ func (s *Server) checkReach(ctx context.Context, r *api.JoinRequest) error {
 // Announce records what changed of a server while it was stopped: its address, to which this
 // server connects back, and its version.
 func (s *Server) Announce(ctx context.Context, id string, r *api.AnnounceRequest) error {
+	err := s.announce(ctx, id, r)
+	if err != nil {
+		s.refusals.note(r.Name, err, time.Now())
+	}
+	return err
+}
+
+func (s *Server) announce(ctx context.Context, id string, r *api.AnnounceRequest) error {
 	v := s.store.Snapshot()
 	old, external := v.Server(id), v.Trust() != nil && v.Trust().External
 	switch {
@@ -68,11 +77,15 @@ func (s *Server) Announce(ctx context.Context, id string, r *api.AnnounceRequest
 	if r.Address != old.Address {
 		ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 		defer cancel()
+		twin := s.lookForTwin(ctx, old, r)
 		switch at, err := s.cfg.Member.MemberAt(ctx, r.Address); {
 		case err != nil:
 			return api.Errorf(api.CodeInvalid, "server %s cannot reach server %s at %s: %v; open the port, or give the server another address with -advertise HOST:PORT", s.cfg.Name, r.Name, r.Address, err)
 		case at != id:
 			return api.Errorf(api.CodeInvalid, "another member answers at %s, not server %s: give the server its own address with -advertise HOST:PORT", r.Address, r.Name)
+		}
+		if err := <-twin; err != nil {
+			return err
 		}
 	}
 	s.admission.Lock()
@@ -92,4 +105,18 @@ func (s *Server) Announce(ctx context.Context, id string, r *api.AnnounceRequest
 		s.cfg.Logger.Info("a server announced itself", "name", r.Name, "id", id, "address", r.Address, "version", r.Version)
 	}
 	return s.group().AddNonvoter(ctx, id, r.Address)
+}
+
+// lookForTwin finds out whether a server that says to be at another address still runs at its old
+// one, while the caller connects to the new one.
+func (s *Server) lookForTwin(ctx context.Context, old *api.Server, r *api.AnnounceRequest) <-chan error {
+	found := make(chan error, 1)
+	go func() {
+		speaker, err := s.cfg.Member.SpeakerAt(ctx, old.Address)
+		if err == nil && speaker.IsTwin(old.ID, old.Address, r.Address) {
+			found <- TwinError(old.ID, old.Name, r.Address, old.Address)
+		}
+		close(found)
+	}()
+	return found
 }

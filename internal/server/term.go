@@ -16,8 +16,8 @@ import (
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/server/fleet"
 	"github.com/reeve-run/reeve/internal/server/remote"
-	"github.com/reeve-run/reeve/internal/server/traffic"
 	"github.com/reeve-run/reeve/internal/server/replica"
+	"github.com/reeve-run/reeve/internal/server/traffic"
 	"github.com/reeve-run/reeve/internal/server/worker"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -32,6 +32,7 @@ type term struct {
 	traffic    *traffic.Traffic
 	autopilot  *autopilot.Autopilot // nil: the only server
 	lender     *remote.Leader       // nil: the only server
+	clocks     clocks
 	cancel     context.CancelFunc
 	running    sync.WaitGroup
 }
@@ -181,6 +182,9 @@ func (s *Server) beginTerm(ctx context.Context) error {
 		t.autopilot, t.lender = s.newAutopilot(), s.lendEvaluations(ctx, t)
 		t.running.Go(func() { t.autopilot.Run(ctx) })
 		t.running.Go(t.lender.Run)
+		if s.cfg.Member != nil {
+			t.running.Go(func() { s.compareClocks(ctx, &t.clocks) })
+		}
 	}
 	s.term.Store(t)
 	return nil

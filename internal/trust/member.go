@@ -20,6 +20,25 @@ type Member struct {
 	Role      pki.Role `json:"role,omitempty"`
 	ClusterID string   `json:"cluster,omitempty"` // empty before the agent joined
 	Servers   []string `json:"servers,omitempty"` // known addresses of servers, HOST:PORT
+	Digests   []string `json:"digests,omitempty"` // of the roots that the cluster has, and had before: newest last
+}
+
+// maxDigests bounds the roots that a member remembers.
+const maxDigests = 16
+
+// HasDigest reports whether the digest of a root is one of the member's cluster, also of a root
+// that was replaced since the member joined.
+func (m Member) HasDigest(digest string) bool { return slices.Contains(m.Digests, digest) }
+
+// remember returns the digests with those of roots.
+func (m Member) remember(roots *pki.Roots) []string {
+	digests := slices.Clone(m.Digests)
+	for _, digest := range roots.Digests() {
+		if !slices.Contains(digests, digest) {
+			digests = append(digests, digest)
+		}
+	}
+	return digests[max(0, len(digests)-maxDigests):]
 }
 
 // maxServers bounds the servers that a member remembers.

@@ -178,6 +178,15 @@ func (s *Store) entered(st *state, m Member, certPEM, rootsPEM []byte) (changes 
 			changes[keyFile] = s.pending
 		}
 	}
+	m.Digests = st.member.Digests
+	if st.roots != nil { // a version that remembered none stored them
+		m.Digests = m.remember(st.roots)
+	}
+	roots, err := pki.ParseRoots(rootsPEM)
+	if err != nil {
+		return nil, err
+	}
+	m.Digests = m.remember(roots)
 	if changes[memberFile], err = m.encode(); err != nil {
 		return nil, err
 	}

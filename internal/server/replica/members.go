@@ -172,9 +172,19 @@ func (r *Replica) Transfer(ctx context.Context, id string) error {
 // but its leader keeps in contact.
 const outsideAfter = 5 * time.Second
 
+// MarkRemoved records that another server refused this one because it was removed. The log of a
+// removed server need not contain its removal.
+func (r *Replica) MarkRemoved() { r.removed.Store(true) }
+
 // IsOutside reports whether the cluster's configuration lacks this server: it was removed.
 func (r *Replica) IsOutside() bool {
-	if r.config.Transport == nil || time.Since(r.raft.LastContact()) < outsideAfter || time.Since(r.opened) < outsideAfter {
+	if r.config.Transport == nil || time.Since(r.raft.LastContact()) < outsideAfter {
+		return false
+	}
+	if r.removed.Load() {
+		return true
+	}
+	if time.Since(r.opened) < outsideAfter {
 		return false
 	}
 	peers, err := r.Servers()

@@ -71,6 +71,7 @@ type Replica struct {
 	electedAt atomic.Pointer[time.Time] // nil: never
 	contacts  contacts
 	opened    time.Time
+	removed   atomic.Bool // reports whether another server said so
 	leaderCh  chan uint64
 	notify    chan bool
 	stop      chan struct{} // closed when Close begins

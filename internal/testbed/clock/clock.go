@@ -1,7 +1,9 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package jepsen
+// Package clock builds binaries whose wall clock a test can shift, for faults of clocks. The shift is a
+// word of the page of package failpoint.
+package clock
 
 import (
 	"bytes"
@@ -60,9 +62,9 @@ func shift(sec int64, nsec int32) (int64, int32) {
 }
 `
 
-// clockOverlay writes an overlay for go build that lets the harness shift the wall clock of the
+// Overlay writes an overlay for go build that lets a test shift the wall clock of the
 // binary, and returns the overlay's path.
-func clockOverlay(dir string) (string, error) {
+func Overlay(dir string) (string, error) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		return "", fmt.Errorf("find the Go standard library: %w", err)
@@ -73,7 +75,7 @@ func clockOverlay(dir string) (string, error) {
 		return "", err
 	}
 	if bytes.Count(source, []byte(nowLine)) != 1 {
-		return "", fmt.Errorf("%s/time.go: time.Now differs from the one that this harness patches; adapt clock.go", library)
+		return "", fmt.Errorf("%s/time.go: time.Now differs from the one that is patched here; adapt clock.go", library)
 	}
 	patched, shift, overlay := filepath.Join(dir, "time.go"), filepath.Join(dir, "shift.go"), filepath.Join(dir, "overlay.json")
 	text, err := json.Marshal(map[string]map[string]string{"Replace": {
