@@ -59,6 +59,12 @@ func (s Status) Health(ctx context.Context) (*api.AgentHealth, error) {
 	return out, err
 }
 
+// KnownServers returns the addresses of the servers that the answering agent knows.
+func (s Status) KnownServers(ctx context.Context) ([]string, error) {
+	out, _, err := get[[]string](ctx, s.c, "/v1/agent/servers", nil)
+	return out, err
+}
+
 // SetServers replaces the servers that the answering agent of a node knows.
 func (s Status) SetServers(ctx context.Context, addresses []string) error {
 	_, err := send[any](ctx, s.c, http.MethodPut, "/v1/agent/servers", url.Values{"address": addresses}, nil)

@@ -44,6 +44,9 @@ func (a *Agent) asMember(ctx context.Context, call func(context.Context, *client
 			return nil
 		}
 		errs = append(errs, err)
+		if isRemoval(err) { // the others say the same, or do not know it yet
+			break
+		}
 	}
 	if len(errs) == 0 {
 		return errors.New("no server is known")
@@ -96,6 +99,10 @@ func (a *Agent) announce(ctx context.Context) {
 // wasRemoved is in the error of every request of a member that was removed.
 const wasRemoved = "was removed from the cluster"
 
+func isRemoval(err error) bool {
+	return api.CodeOf(err) == api.CodeForbidden && strings.Contains(err.Error(), wasRemoved)
+}
+
 // announceOnce tries until a leader has accepted the request. It returns false if ctx ends.
 func (a *Agent) announceOnce(ctx context.Context, request *api.AnnounceRequest) bool {
 	said := ""
@@ -109,7 +116,7 @@ func (a *Agent) announceOnce(ctx context.Context, request *api.AnnounceRequest) 
 			a.end(err)
 			return false
 		}
-		if api.CodeOf(err) == api.CodeForbidden && strings.Contains(err.Error(), wasRemoved) {
+		if isRemoval(err) {
 			a.server.Replica().MarkRemoved()
 		}
 		if permanent := !isTemporary(err) && err.Error() != said; permanent || wait == joinAgainMost {

@@ -114,7 +114,9 @@ func TestACopyOfAServerIsRefused(t *testing.T) {
 	rest := m.other(original)
 	rest.eventually("the copy took the place of the server", func(ctx context.Context) error {
 		list, err := rest.Client.Servers().List(ctx)
-		if err != nil || !slices.ContainsFunc(list, func(s *api.ServerStatus) bool { return s.Address == m.spare.Addr+":4646" && s.Status == api.ServerAlive }) {
+		if err != nil || !slices.ContainsFunc(list, func(s *api.ServerStatus) bool {
+			return s.Address == m.spare.Addr+":4646" && s.Status == api.ServerAlive
+		}) {
 			return fmt.Errorf("servers %v: %v", list, err)
 		}
 		return nil
@@ -216,6 +218,8 @@ func TestARemovedServerSaysSo(t *testing.T) {
 		"stop it, or, to add it again, start it with an empty data directory and a join token"
 	says := func(when string) {
 		t.Helper()
+		began := time.Now()
+		defer func() { t.Logf("it says so %s, after %s", when, time.Since(began).Round(time.Millisecond)) }()
 		removed.eventually("the removed server says so "+when, func(ctx context.Context) error {
 			_, _, read := removed.Client.Jobs().List(ctx, nil)
 			_, write := removed.Client.Jobs().Register(ctx, &api.RegisterJobRequest{Job: sleeper("lost", 0)})
@@ -265,4 +269,41 @@ func TestAnAddressThatOthersDoNotReach(t *testing.T) {
 	wrong.Args = args
 	wrong.start()
 	wrong.put(sleeper("later", 0))
+}
+
+// TestTheServersOfANodeAreReplaced shows and replaces the servers that the agent of a node knows,
+// as its machine's root.
+func TestTheServersOfANodeAreReplaced(t *testing.T) {
+	m := newMembers(t, 2)
+	m.form()
+	one, two := m.net.Hosts()[0].Addr, m.net.Hosts()[1].Addr
+	node := m.on(m.spare, "node", "-join", one, "-join-token-file", m.token("node"))
+	node.start()
+	node.eventually("the node is ready", readyNodes(m.all[0], 3))
+	config := func(args ...string) (string, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		return runBounded(ctx, m.spare.Command(reeve, append([]string{"node", "config"}, args...)...))
+	}
+	node.eventually("the agent knows both servers", func(context.Context) error {
+		if out, err := config("-servers"); err != nil || out != one+":4646\n"+two+":4646\n" {
+			return fmt.Errorf("%q: %v", out, err)
+		}
+		return nil
+	})
+	for args, say := range map[string]string{
+		"-update-servers 10.213.0.77":                 "no address was changed: 10.213.0.77:4646: cannot reach a server of this cluster",
+		"-update-servers " + two + " " + m.spare.Addr: "no address was changed: " + m.spare.Addr + ":4646: cannot reach a server of this cluster: the peer is node ",
+		"-update-servers":                             "-update-servers needs the ADDRESS of a server, as HOST or HOST:PORT",
+		two:                                           "set -update-servers to replace the servers with " + two,
+		"-servers -update-servers " + two:             "choose either -servers or -update-servers",
+		"-update-servers " + strings.Repeat(two+":4646 ", 65): "65 addresses of servers: name at most 64",
+	} {
+		if out, err := config(strings.Fields(args)...); err == nil || !strings.Contains(out, say) {
+			t.Errorf("reeve node config %.60s: %v, %q; want %q", args, err, out, say)
+		}
+	}
+	if out, err := config("-update-servers", two); err != nil || out != two+":4646\n" && out != one+":4646\n"+two+":4646\n" {
+		t.Errorf("the servers are %q: %v", out, err)
+	}
 }

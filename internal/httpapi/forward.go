@@ -51,6 +51,8 @@ func (c *call) forwards() bool {
 // it returns once this server may answer the request.
 func (c *call) passOn() (done bool, err error) {
 	switch {
+	case c.Server != nil && c.Server.WasRemoved() && (c.forwards() || c.isCurrentRead()):
+		return false, c.errNoLeader()
 	case c.forwards() && c.forward():
 		return true, nil
 	case !c.isCurrentRead():

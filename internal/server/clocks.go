@@ -84,13 +84,21 @@ func (c *clocks) attention(servers []*api.ServerStatus) (list []*api.Attention) 
 	}
 	if others > 1 && len(wrong) == others && c.agree(wrong) {
 		return []*api.Attention{{Kind: api.AttentionServer, Next: next,
-			Message: fmt.Sprintf("The clock of server %s, which leads, is %s the clocks of all others", leader, apart(-c.ahead[wrong[0].ID]))}}
+			Message: fmt.Sprintf("The clock of server %s, which leads, is %s the clocks of all others", leader, about(-c.ahead[wrong[0].ID]))}}
 	}
 	for _, m := range wrong {
 		list = append(list, &api.Attention{Kind: api.AttentionServer, Next: next,
-			Message: fmt.Sprintf("The clock of server %s is %s the clock of server %s, which leads", m.Name, apart(c.ahead[m.ID]), leader)})
+			Message: fmt.Sprintf("The clock of server %s is %s the clock of server %s, which leads", m.Name, about(c.ahead[m.ID]), leader)})
 	}
 	return list
+}
+
+// about returns a difference of clocks, which is known to about a second.
+func about(ahead time.Duration) string {
+	if ahead.Abs() > time.Minute {
+		ahead = ahead.Round(10 * time.Second)
+	}
+	return apart(ahead)
 }
 
 // agree reports whether the clocks of servers show the same time.

@@ -75,6 +75,9 @@ func (s *Server) Servers() []*api.ServerStatus {
 	return list
 }
 
+// WasRemoved reports whether another server refused this one because it was removed.
+func (s *Server) WasRemoved() bool { return s.replica != nil && s.replica.WasRemoved() }
+
 // failedAfter is the silence after which a server is shown as failed.
 const failedAfter = 2 * time.Second
 

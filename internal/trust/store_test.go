@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,6 +41,10 @@ func TestIdentitySurvivesARestart(t *testing.T) {
 	}
 	for _, s := range []*Store{s, again} {
 		got, ok := s.Member()
+		if !slices.Equal(got.Digests, s.Roots().Digests()) {
+			t.Errorf("the member remembers the roots %q, want %q", got.Digests, s.Roots().Digests())
+		}
+		got.Digests = nil
 		if diff := cmp.Diff(want, got); !ok || diff != "" {
 			t.Errorf("member %v (-want +got):\n%s", ok, diff)
 		}
@@ -127,6 +132,52 @@ func TestMemberKeepsItsIdentity(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
 		t.Errorf("a refused change changed files (-before +after):\n%s", diff)
+	}
+}
+
+// TestReplacedRootsAreRemembered enters a member again with another root: the digests of both are
+// known as those of its cluster, also after a restart.
+func TestReplacedRootsAreRemembered(t *testing.T) {
+	now := time.Now()
+	dir := t.TempDir() + "/identity"
+	s, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for range maxDigests + 2 {
+		authority, err := pki.NewAuthority("c1", now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request, _, err := s.Prepare("n1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		certificate, err := authority.Sign(request, pki.Leaf{ID: "n1", Role: pki.RoleNode, ClusterID: "c1", Region: "global", Address: "10.0.0.1:4646"}, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Enter(Member{ID: "n1", Role: pki.RoleNode, ClusterID: "c1"}, certificate, authority.CertPEM()); err != nil {
+			t.Fatal(err)
+		}
+		digest, err := pki.Digest(authority.CertPEM())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, digest)
+	}
+	if err := s.SetServers([]string{"10.0.0.2:4646"}); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(dir); err != nil {
+		t.Fatal(err)
+	}
+	m, _ := s.Member()
+	for i, digest := range all {
+		if got, want := m.HasDigest(digest), i >= 2; got != want {
+			t.Errorf("root %d of %d is known: %t, want %t", i, len(all), got, want)
+		}
 	}
 }
 

@@ -176,6 +176,9 @@ const outsideAfter = 5 * time.Second
 // removed server need not contain its removal.
 func (r *Replica) MarkRemoved() { r.removed.Store(true) }
 
+// WasRemoved reports whether another server refused this one because it was removed.
+func (r *Replica) WasRemoved() bool { return r.removed.Load() && r.IsOutside() }
+
 // IsOutside reports whether the cluster's configuration lacks this server: it was removed.
 func (r *Replica) IsOutside() bool {
 	if r.config.Transport == nil || time.Since(r.raft.LastContact()) < outsideAfter {
