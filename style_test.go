@@ -187,7 +187,7 @@ var rooms = []struct {
 	{"internal/cli/clitest", []string{"api"}},
 	{"internal/cli", []string{"api", "client", "jobspec", "internal/agent", "internal/pki", "internal/secretfile", "internal/trust", "internal/sim", "internal/snapshotfile"}},
 	{"cmd", []string{"internal/cli", "internal/node/supervise"}},
-	{"internal/testbed", []string{"api", "client"}},
+	{"internal/testbed", []string{"api", "client", "internal/failpoint"}},
 	{"internal/bench", []string{"api", "client", "internal/testbed"}},
 	{"internal/jepsen", []string{"api", "client", "internal/failpoint", "internal/testbed"}},
 	{"internal/pack", nil},

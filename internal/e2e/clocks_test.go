@@ -82,11 +82,7 @@ func TestWrongClocks(t *testing.T) {
 		late := m.on(m.spare, "late", "-server", "-join", m.net.Hosts()[0].Addr, "-join-token-file", m.token("server"))
 		clocked(t, late).SetClock(k.shift)
 		late.start()
-		select {
-		case <-late.Exited():
-		case <-time.After(patience):
-			t.Fatalf("%s: the agent continues:\n%s", what, tail(late.Output(), 10))
-		}
+		late.ends("an agent whose clock is " + what)
 		for _, say := range k.say {
 			if !strings.Contains(late.Output(), say) {
 				t.Errorf("%s: the agent does not say %q:\n%s", what, say, tail(late.Output(), 10))

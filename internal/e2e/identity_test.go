@@ -16,6 +16,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/testbed/network"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // refused runs an agent on a host, which has to end with exit code 1 and a sentence.
@@ -42,6 +43,16 @@ func copyOf(t *testing.T, from *machine) (dir string) {
 	}
 	os.Remove(filepath.Join(dir, "lock"))
 	return dir
+}
+
+// ends waits until an agent has ended.
+func (m *machine) ends(what string) {
+	m.t.Helper()
+	select {
+	case <-m.Exited():
+	case <-wait.Limit(m.t, patience):
+		m.t.Fatalf("%s continues:\n%s", what, tail(m.Output(), 10))
+	}
 }
 
 // seats lists the servers with their addresses, as the leader knows them.
@@ -122,11 +133,7 @@ func TestACopyOfAServerIsRefused(t *testing.T) {
 		return nil
 	})
 	original.start()
-	select {
-	case <-original.Exited():
-	case <-time.After(patience):
-		t.Fatalf("the original continues:\n%s", tail(original.Output(), 10))
-	}
+	original.ends("the original")
 	if say := sentence(m.spare.Addr, at); !strings.Contains(original.Output(), "Error: "+say) {
 		t.Errorf("the original does not say %q:\n%s", say, tail(original.Output(), 10))
 	}
