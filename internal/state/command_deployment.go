@@ -86,10 +86,11 @@ func (t *txn) settleStability(d *api.Deployment) {
 // placeDeployment stores the deployment of a placement. The store keeps its own counts of
 // placed and healthy allocations.
 func (t *txn) placeDeployment(placed *api.Deployment, now int64) {
-	d := placed.Copy()
-	d.CreateIndex, d.ModifyIndex, d.ModifyTime = t.index, t.index, now
-	old := t.Deployment(d.ID)
+	old := t.Deployment(placed.ID)
 	if old == nil {
+		d := placed.Copy()
+		d.Groups = t.beginnings.share(d.Groups)
+		d.CreateIndex, d.ModifyIndex, d.ModifyTime = t.index, t.index, now
 		if d.CreateTime == 0 {
 			d.CreateTime = now
 		}
@@ -97,6 +98,8 @@ func (t *txn) placeDeployment(placed *api.Deployment, now int64) {
 		t.cancelForDeployment(d, now)
 		return
 	}
+	d := placed.Copy()
+	d.ModifyIndex, d.ModifyTime = t.index, now
 	d.CreateIndex, d.CreateTime = old.CreateIndex, old.CreateTime
 	if !old.IsActive() {
 		d.Status, d.StatusReason, d.StatusDescription = old.Status, old.StatusReason, old.StatusDescription

@@ -84,11 +84,33 @@ func (t *txn) putEvaluation(e *api.Evaluation) {
 	if !c.IsTerminal() {
 		job.open++
 	}
+	t.shareTexts(c, old, job)
 	t.noteBlocked(job, slot, c)
 	t.queue(job, c)
 	t.hold(row.job, c)
 	t.emit(TableEvaluations, Put, orNil(old), c)
 	t.markDirty(row.job)
+}
+
+// shareTexts lets a new evaluation refer to the ids of its job, its deployment and its related evaluations
+// instead of copies: each takes 48 bytes.
+func (t *txn) shareTexts(e, old *api.Evaluation, job *jobRow) {
+	e.Namespace, e.JobID = job.namespace, job.id
+	if old != nil {
+		e.ID = old.ID
+	}
+	if d := t.Deployment(e.DeploymentID); d != nil {
+		e.DeploymentID = d.ID
+	}
+	if p := t.Evaluation(e.PreviousEval); p != nil {
+		e.PreviousEval = p.ID
+		if p.BlockedEval == e.ID {
+			e.ID = p.BlockedEval
+		}
+	}
+	if b := t.Evaluation(e.BlockedEval); b != nil {
+		e.BlockedEval = b.ID
+	}
 }
 
 func (t *txn) deleteEvaluation(id string) {

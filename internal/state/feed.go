@@ -27,9 +27,9 @@ var (
 // most a share of the state: busy clusters are large, and a small server stays small.
 const (
 	feedBatches   = 1 << 15
-	feedMinBytes  = 8 << 20
+	feedMinBytes  = 4 << 20
 	feedMaxBytes  = 64 << 20
-	feedPartition = 8 // of the state's weight
+	feedPartition = 16 // of the state's weight
 )
 
 // historyBytes returns the bound of the history's weight.

@@ -90,7 +90,7 @@ func TestFeedGoesBack(t *testing.T) {
 // TestFeedIsBoundedByWhatItKeepsAlive replaces a job of megabytes of text again
 // and again: what the feed keeps of it stays within its bound.
 func TestFeedIsBoundedByWhatItKeepsAlive(t *testing.T) {
-	const text, versions = 4 << 20, 40
+	const text, versions = 2 << 20, 40
 	s := newTester(t)
 	for n := range versions {
 		job := testJob("web")

@@ -244,6 +244,7 @@ func (l *loader) loadDeployment(d *api.Deployment) error {
 		return fmt.Errorf("deployment %s: a trouble is null", d.ID)
 	}
 	readReason(&d.StatusReason, d.StatusDescription, reasons.Deployment)
+	d.Groups = l.beginnings.share(d.Groups)
 	row.deployment = d
 	var job *jobRow
 	row.job, job = l.editJob(d.Namespace, d.JobID)

@@ -36,8 +36,9 @@ type content struct {
 	tokens      ids // slots of dispatched jobs by idempotency token
 	scaled      ids // slots of the jobs with scaling policies
 	cluster     cluster
-	orphans     int    // number of orphans
-	nouns       []rows // by table; shared in snapshots
+	orphans     int         // number of orphans
+	nouns       []rows      // by table; shared in snapshots
+	beginnings  *beginnings // only the writer uses it
 }
 
 func newContent() content {
@@ -52,6 +53,7 @@ func newContent() content {
 		callbacks:   newTable[callbackRow](),
 		tokens:      newIDs(),
 		scaled:      newIDs(),
+		beginnings:  new(beginnings),
 		cluster:     cluster{scheduler: api.DefaultSchedulerConfig()},
 	}
 	for _, n := range nouns {

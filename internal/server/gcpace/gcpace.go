@@ -21,9 +21,12 @@ import (
 	"time"
 )
 
-// Bounds of the allocation between two collections.
+// Bounds of the allocation between two collections. What survives a load lies between its garbage,
+// so that pages stay in use for a few objects each: more than the live heap between two collections
+// costs a server with a small state that memory for as long as it runs.
 const (
-	maxPercent = 200 // of the live heap, as long as that is within maxBytes
+	maxPercent = 100      // of the live heap, as long as that is within maxBytes
+	freeBytes  = 32 << 20 // under load, a small live heap may be exceeded by so much, up to twice
 	maxBytes   = 512 << 20
 	minPercent = 25 // of the live heap, even if that exceeds maxBytes
 	minBytes   = 8 << 20
@@ -45,8 +48,8 @@ const lull = 5 * time.Second
 func percentOf(live uint64, rate float64) int {
 	bytes := float64(max(live, 1))
 	wanted := rate * bytes * costPerByte / share
-	least := max(bytes*minPercent/100, min(minBytes, bytes*maxPercent/100))
-	most := max(least, min(bytes*maxPercent/100, maxBytes))
+	least := max(bytes*minPercent/100, min(minBytes, 2*bytes))
+	most := max(least, min(max(bytes*maxPercent/100, min(freeBytes, 2*bytes)), maxBytes))
 	return int(math.Round(100 * min(max(wanted, least), most) / bytes))
 }
 

@@ -23,8 +23,8 @@ func TestHeadroomIsBounded(t *testing.T) {
 	}{
 		{0, 0, 200}, {2 * mb, 0, 200},
 		{20 * mb, 0, 40}, {100 * mb, 0, 25}, {8192 * mb, 0, 25}, // idle
-		{100 * mb, 20 * mb, 47},                                                                                                                                               // 47 MB last 2.4 s, and a collection takes 47 ms
-		{20 * mb, 1000 * mb, 200}, {256 * mb, 1000 * mb, 200}, {512 * mb, 1000 * mb, 100}, {1024 * mb, 1000 * mb, 50}, {2048 * mb, 1000 * mb, 25}, {8192 * mb, 1000 * mb, 25}, // busy
+		{100 * mb, 20 * mb, 47},                                                                                                                                                                          // 47 MB last 2.4 s, and a collection takes 47 ms
+		{10 * mb, 1000 * mb, 200}, {20 * mb, 1000 * mb, 160}, {256 * mb, 1000 * mb, 100}, {512 * mb, 1000 * mb, 100}, {1024 * mb, 1000 * mb, 50}, {2048 * mb, 1000 * mb, 25}, {8192 * mb, 1000 * mb, 25}, // busy
 	} {
 		if got := percentOf(c.live, c.rate); got != c.want {
 			t.Errorf("with %d MB in use and %.0f MB/s: %d %%, want %d %%", c.live/mb, c.rate/mb, got, c.want)
