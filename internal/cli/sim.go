@@ -25,7 +25,7 @@ func simCommand(c *cli) *command {
 		keep    string
 		foreign bool
 		apart   bool
-		links   bool
+		links   int
 	)
 	return &command{
 		use:   "sim SCENARIO | -nodes FLEET JOB...",
@@ -56,7 +56,7 @@ reeve sim examples/sim/stacks.yaml`,
 			f.StringVar(&keep, "data-dir", "", "keep the server's data in the empty directory `DIR`")
 			f.BoolVar(&foreign, "use-server", false, "use the server at -address: simulated nodes and jobs stay in its state")
 			f.BoolVar(&apart, "detached", false, "register nodes and send heartbeats only, to measure placement alone")
-			f.BoolVar(&links, "links", false, "let many nodes share a TLS connection; servers need the build tag simfleet")
+			f.IntVar(&links, "links", 0, "connect nodes over TLS, `N` of them per connection; servers need the build tag simfleet")
 		},
 		offline: true,
 		ownArgs: true,
@@ -71,6 +71,9 @@ reeve sim examples/sim/stacks.yaml`,
 			}
 			if scale <= 0 {
 				return usagef("-scale %v is not above 0", scale)
+			}
+			if links < 0 {
+				return usagef("-links %d is below 0: name the number of nodes per connection", links)
 			}
 			scenario.Scale(scale)
 			options := sim.Options{KeepData: keep, Detached: apart, Links: links}

@@ -50,7 +50,7 @@ func simulate(t *testing.T, binary string) (stdout, stderr string, code int) {
 		}
 	}
 	var out, errs strings.Builder
-	cmd := exec.CommandContext(t.Context(), binary, "sim", "-quiet", "-json", "-links", filepath.Join(dir, "shared.yaml"))
+	cmd := exec.CommandContext(t.Context(), binary, "sim", "-quiet", "-json", "-links", "150", filepath.Join(dir, "shared.yaml"))
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
 		t.Fatal(err)

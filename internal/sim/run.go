@@ -27,7 +27,7 @@ type Options struct {
 	KeepData string    // directory for the server's data, which is kept; "": a temporary one
 	Progress io.Writer // receives a description of the progress; nil: none
 	Detached bool      // nodes only register and send heartbeats, and run no allocations
-	Links    bool      // nodes share TLS connections, which takes servers with the build tag simfleet
+	Links    int       // nodes per TLS connection, which takes servers with the build tag simfleet; 0: nodes use HTTP
 }
 
 // nodesPerConnection is the number of simulated nodes per connection.
@@ -92,7 +92,7 @@ func Run(ctx context.Context, s *Scenario, o Options) (*Report, error) {
 	if o.Detached && s.Stacks != nil {
 		return nil, api.Errorf(api.CodeInvalid, "detached nodes run no stacks: remove -detached, or remove stacks from the scenario")
 	}
-	if o.Detached && o.Links {
+	if o.Detached && o.Links > 0 {
 		return nil, api.Errorf(api.CodeInvalid, "nodes with links receive their allocations: remove -detached or -links")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(collectAt))
@@ -137,7 +137,7 @@ func (r *run) dial(ctx context.Context) error {
 	}
 	fleet := r.scenario.fleet()
 	connections := 1 + (len(fleet)+nodesPerConnection-1)/nodesPerConnection // the first is for requests that do not belong to nodes
-	if r.options.Links {
+	if r.options.Links > 0 {
 		connections = 1 + registeringConnections
 	}
 	for range connections {
@@ -155,7 +155,7 @@ func (r *run) dial(ctx context.Context) error {
 		r.position[self.ID] = i
 		r.nodes = append(r.nodes, newNode(r, self, r.clients[1+i*(connections-1)/len(fleet)], i))
 	}
-	if !r.options.Links {
+	if r.options.Links == 0 {
 		return nil
 	}
 	var err error

@@ -59,7 +59,7 @@ func startServer(ctx context.Context, s Server, o Options) (_ *server, err error
 	defer log.Close()
 	v.address = "http://" + address
 	args := []string{"agent", "-server", "-config", config, "-data-dir", filepath.Join(v.dir, "data"), "-http-addr", address, "-log-level", "warn"}
-	if o.Links {
+	if o.Links > 0 {
 		args = append(args, "-bootstrap") // with certificates
 	}
 	cmd := exec.Command(o.Binary, args...)

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"math/rand/v2"
 	"net"
 	"slices"
 	"sync"
@@ -19,10 +20,8 @@ import (
 )
 
 const (
-	// nodesPerTrunk is the number of simulated nodes that share a connection.
-	nodesPerTrunk = 200
-	// beatParts is the number of parts in which the nodes of a trunk send their heartbeats.
-	beatParts = 30
+	// maxBeatParts bounds the parts in which the nodes of a trunk send their heartbeats.
+	maxBeatParts = 30
 	// agentMark is the mark of all simulated agents.
 	agentMark = "sim"
 
@@ -39,6 +38,7 @@ const (
 type trunk struct {
 	run     *run
 	first   int            // position of its first server
+	parts   int            // number of parts in which its nodes send their heartbeats
 	running sync.WaitGroup // goroutines that greet and send reports
 
 	// writing is held while slots are assigned and messages are written, because the server
@@ -53,8 +53,8 @@ type trunk struct {
 
 // openTrunks gives each node a trunk.
 func (r *run) openTrunks() {
-	for part := range slices.Chunk(r.nodes, nodesPerTrunk) {
-		t := &trunk{run: r, first: len(r.trunks)}
+	for part := range slices.Chunk(r.nodes, r.options.Links) {
+		t := &trunk{run: r, first: len(r.trunks), parts: min(len(part), maxBeatParts)}
 		r.trunks = append(r.trunks, t)
 		for _, n := range part {
 			n.trunk = t
@@ -165,9 +165,15 @@ func write(raw net.Conn, b []byte) {
 
 // beat sends the nodes' heartbeats until ctx ends: those of a part of the nodes at a time.
 func (t *trunk) beat(ctx context.Context) {
-	tick := time.NewTicker(t.run.ttl / 3 / beatParts)
+	pause := t.run.ttl / 3 / time.Duration(t.parts)
+	select {
+	case <-time.After(rand.N(pause)): // connections that begin together do not beat together
+	case <-ctx.Done():
+		return
+	}
+	tick := time.NewTicker(pause)
 	defer tick.Stop()
-	for part := 0; ; part = (part + 1) % beatParts {
+	for part := 0; ; part = (part + 1) % t.parts {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -176,7 +182,7 @@ func (t *trunk) beat(ctx context.Context) {
 		t.writing.Lock()
 		t.mu.Lock()
 		var b []byte
-		for slot := part; slot < len(t.slots); slot += beatParts {
+		for slot := part; slot < len(t.slots); slot += t.parts {
 			if s := t.slots[slot]; s != nil && s.welcome {
 				b, _ = nodeproto.AppendMessage(b, &nodeproto.FromNode{Slot: uint32(slot), Beat: true})
 			}
