@@ -22,7 +22,8 @@ const (
 	maxMark    = 256      // the mark of an agent
 )
 
-// writeTimeout bounds the time in which a node must receive what is pending.
+// writeTimeout is the least time in which a node must receive what is pending. The most is twice
+// as long: a deadline costs as much as a tenth of a write, so it is set once for many of them.
 const writeTimeout = time.Minute
 
 // flushSize is the number of bytes after which pending messages are written.
@@ -41,6 +42,8 @@ type conn struct {
 	pending   []*link // links with something to send
 	writing   bool
 	closed    bool
+
+	deadline time.Time // of writes; only the goroutine that writes uses it
 }
 
 // serve reads messages until the connection ends.
@@ -182,7 +185,10 @@ func (c *conn) send(links []*link, b *[]byte) (err error) {
 		if len(out) == 0 {
 			return nil
 		}
-		c.raw.SetWriteDeadline(time.Now().Add(writeTimeout))
+		if now := time.Now(); c.deadline.Sub(now) < writeTimeout {
+			c.deadline = now.Add(2 * writeTimeout)
+			c.raw.SetWriteDeadline(c.deadline)
+		}
 		_, err := c.raw.Write(out)
 		out = out[:0]
 		return err
