@@ -120,7 +120,7 @@ type Server struct {
 	Enabled               bool
 	Workers               int           // number of concurrent workers; default: 16 per processor; negative: none
 	JobTypes              []string      // types of jobs whose evaluations they process; none: all
-	ElectionTimeout       time.Duration // silence of the leader after which the others elect another one; default: 250 ms
+	ElectionTimeout       time.Duration // silence of the leader after which the others elect another one; default: 1 s
 	HeartbeatTTL          time.Duration // time within which a node must send a heartbeat
 	HeartbeatGrace        time.Duration // additional time before the node counts as lost
 	MassLoss              control.MassLoss

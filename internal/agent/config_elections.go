@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/server/replica"
 )
 
 // Bounds of the election timeout. Below the first one, an ordinary pause of a process causes an
@@ -15,7 +16,7 @@ import (
 const (
 	minElectionTimeout     = 50 * time.Millisecond
 	maxElectionTimeout     = 30 * time.Second
-	defaultElectionTimeout = 250 * time.Millisecond
+	defaultElectionTimeout = replica.DefaultElectionTimeout
 	maxRaftMultiplier      = 10
 )
 
@@ -35,7 +36,7 @@ func (s *Server) setElections(path string, f *fileServer) error {
 	}
 	d, err := time.ParseDuration(f.ElectionTimeout)
 	if err != nil || d < minElectionTimeout || d > maxElectionTimeout {
-		return api.Errorf(api.CodeInvalid, "%s: server: election_timeout = %q: must be a duration from %s to %s, such as \"250ms\"", path, f.ElectionTimeout, minElectionTimeout, maxElectionTimeout)
+		return api.Errorf(api.CodeInvalid, "%s: server: election_timeout = %q: must be a duration from %s to %s, such as \"500ms\"", path, f.ElectionTimeout, minElectionTimeout, maxElectionTimeout)
 	}
 	s.ElectionTimeout = d
 	return nil

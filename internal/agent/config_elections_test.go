@@ -24,8 +24,8 @@ func TestTheElectionTimeout(t *testing.T) {
 		`election_timeout = "50ms"`: 50 * time.Millisecond,
 		`election_timeout = "1.5s"`: 1500 * time.Millisecond,
 		`election_timeout = "30s"`:  30 * time.Second,
-		`raft_multiplier = 1`:       250 * time.Millisecond,
-		`raft_multiplier = 10`:      2500 * time.Millisecond,
+		`raft_multiplier = 1`:       time.Second,
+		`raft_multiplier = 10`:      10 * time.Second,
 	} {
 		c, err := load(text)
 		if err != nil {

@@ -38,7 +38,7 @@ type Config struct {
 	Bootstrap bool
 	// Servers has the server begin a cluster with several voters instead.
 	Servers []raft.Server
-	// ElectionTimeout is the silence of a leader after which another one is elected (250 ms).
+	// ElectionTimeout is the silence of a leader after which another one is elected (1 s).
 	ElectionTimeout time.Duration
 	Logger          *slog.Logger
 	// Workers is the number of concurrent evaluations (16 per processor); negative: none. They

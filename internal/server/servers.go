@@ -270,7 +270,7 @@ func (s *Server) newAutopilot() *autopilot.Autopilot {
 // as old as its heartbeats are rare, which are ten per election timeout.
 func (s *Server) autopilotConfig() *api.AutopilotConfig {
 	config := s.store.Snapshot().Autopilot()
-	if rare := s.cfg.ElectionTimeout / 2; rare > config.LastContactThreshold {
+	if rare := cmp.Or(s.cfg.ElectionTimeout, replica.DefaultElectionTimeout) / 2; rare > config.LastContactThreshold {
 		other := *config
 		other.LastContactThreshold = rare
 		return &other

@@ -43,11 +43,11 @@ func TestElectionsOutliveBrokenConnections(t *testing.T) {
 		"transfer": func(tr raft.Transport) error { return tr.TimeoutNow("a", "a", nil, nil) },
 	} {
 		w := &worn{broken: idlePerPeer}
-		if err := send(hold(w, newPulse(), &contacts{}, &notices{})); err != nil || w.asked != idlePerPeer+1 {
+		if err := send(hold(w, newPulse(), &contacts{}, &notices{}, nil)); err != nil || w.asked != idlePerPeer+1 {
 			t.Errorf("a %s over broken connections: %v after %d requests", name, err, w.asked)
 		}
 		w = &worn{broken: 100}
-		if err := send(hold(w, newPulse(), &contacts{}, &notices{})); err == nil || w.asked > ballots {
+		if err := send(hold(w, newPulse(), &contacts{}, &notices{}, nil)); err == nil || w.asked > ballots {
 			t.Errorf("a %s to a server that is lost: %v after %d requests", name, err, w.asked)
 		}
 	}
@@ -79,7 +79,7 @@ func TestVoteAfterRestart(t *testing.T) {
 	}
 	f.open(restarted)
 	f.knows(restarted, "before")
-	transport := hold(f.replicas[former].config.Transport, newPulse(), &contacts{}, &notices{}).(raft.WithPreVote)
+	transport := hold(f.replicas[former].config.Transport, newPulse(), &contacts{}, &notices{}, nil).(raft.WithPreVote)
 	args := &raft.RequestPreVoteRequest{
 		RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(former), Addr: []byte(f.address(former))}, Term: 1,
 	}

@@ -4,6 +4,7 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -11,10 +12,13 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"io"
+	"maps"
 	"math/big"
 	"net"
+	"os"
+	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -122,12 +126,24 @@ func (n *network) dial(from string) func(context.Context, string) (net.Conn, err
 // each calls f with all links from and to a server.
 func (n *network) each(id string, f func(*link)) {
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	for ends, l := range n.links {
-		if ends[0] == id || ends[1] == id {
-			f(l)
+	var others []string
+	for other := range n.listeners {
+		if other != id {
+			others = append(others, other)
 		}
 	}
+	n.mu.Unlock()
+	for _, other := range others {
+		f(n.link(id, other))
+		f(n.link(other, id))
+	}
+}
+
+// allLinks returns the links that servers have used.
+func (n *network) allLinks() []*link {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Collect(maps.Values(n.links))
 }
 
 // link forwards the connections of one direction between two servers.
@@ -185,20 +201,17 @@ func (l *link) dial(ctx context.Context, address string) (net.Conn, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	}
 	var d net.Dialer
 	far, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
 	near, inner := net.Pipe()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.broken {
-		far.Close()
-		near.Close()
-		inner.Close()
-		return nil, io.ErrClosedPipe
-	}
 	l.conns[far], l.conns[inner] = true, true
 	l.pumps.Go(func() { l.pump(far, inner) })
 	l.pumps.Go(func() { l.pump(inner, far) })
@@ -240,15 +253,16 @@ type fleet struct {
 // newFleet begins a cluster with one server, and adds the others.
 func newFleet(t testing.TB, size int, config Config) *fleet {
 	t.Helper()
+	config.ElectionTimeout = cmp.Or(config.ElectionTimeout, 250*time.Millisecond)
 	f := &fleet{network: newNetwork(t), dirs: map[string]string{}, disks: map[string]disk.FS{}, replicas: map[string]*Replica{}, config: config}
 	t.Cleanup(func() {
-		for _, l := range f.links {
+		for _, l := range f.allLinks() {
 			l.heal()
 		}
 		for _, r := range f.replicas {
 			r.Close()
 		}
-		for _, l := range f.links {
+		for _, l := range f.allLinks() {
 			l.pumps.Wait()
 		}
 	})

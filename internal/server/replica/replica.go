@@ -21,6 +21,9 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
+// DefaultElectionTimeout is longer than a process usually waits for a processor, or for its collector.
+const DefaultElectionTimeout = time.Second
+
 // Config configures the directory and the log of a replica. Zero values mean the
 // defaults.
 type Config struct {
@@ -48,7 +51,7 @@ type Config struct {
 	// Servers has a new directory begin a cluster with several voters.
 	Servers []raft.Server
 	// ElectionTimeout is the silence of the leader after which followers elect another one,
-	// within twice that time. 250 ms.
+	// within twice that time. DefaultElectionTimeout.
 	ElectionTimeout time.Duration
 }
 
@@ -62,6 +65,9 @@ type Replica struct {
 	disk    *pulse
 	machine *machine
 	raft    *raft.Raft
+	// transport is what raft uses, and inbox is its part that receives; nil for a server alone.
+	transport raft.Transport
+	inbox     *inbox
 
 	proposals chan *proposal
 	leading   atomic.Bool   // leader, and everything before is applied
@@ -132,7 +138,7 @@ func (c Config) withDefaults() Config {
 		c.TrailingEntries = 1024
 	}
 	if c.ElectionTimeout == 0 {
-		c.ElectionTimeout = 250 * time.Millisecond
+		c.ElectionTimeout = DefaultElectionTimeout
 	}
 	return c
 }
@@ -154,8 +160,11 @@ func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) e
 	if alone {
 		_, transport = raft.NewInmemTransport(raft.ServerAddress(id))
 	} else {
-		transport = hold(transport, r.disk, &r.contacts, &r.machine.notices)
+		peers, _ := transport.(lossy)
+		r.inbox = newInbox(transport.Consumer(), func(q *raft.RequestPreVoteRequest) bool { return peers != nil && r.agrees(peers, q) })
+		transport = hold(transport, r.disk, &r.contacts, &r.machine.notices, r.inbox)
 	}
+	r.transport = transport
 	timeout := r.config.ElectionTimeout
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = timeout, timeout, timeout
 
@@ -170,6 +179,7 @@ func (r *Replica) startRaft(logger hclog.Logger, snapshots raft.SnapshotStore) e
 		return fmt.Errorf("start replica: %w", err)
 	}
 	r.countElections()
+	r.succession()
 	return r.hasten()
 }
 
@@ -332,6 +342,9 @@ func (r *Replica) HandOver() {
 
 // release closes the log, the stable store and the directory.
 func (r *Replica) release() error {
+	if r.inbox != nil {
+		close(r.inbox.end)
+	}
 	var errs []error
 	if r.log != nil {
 		errs = append(errs, r.log.Close())

@@ -101,6 +101,7 @@ type held struct {
 	disk     *pulse
 	contacts *contacts
 	notices  *notices
+	inbox    *inbox
 }
 
 var errHeld = errors.New("the disk hangs: this server does not lead now")
@@ -157,8 +158,8 @@ type voting struct {
 }
 
 // hold wraps the transport in a held one.
-func hold(t raft.Transport, disk *pulse, contacts *contacts, notices *notices) raft.Transport {
-	h := &held{t, disk, contacts, notices}
+func hold(t raft.Transport, disk *pulse, contacts *contacts, notices *notices, inbox *inbox) raft.Transport {
+	h := &held{t, disk, contacts, notices, inbox}
 	if asks, ok := t.(raft.WithPreVote); ok {
 		return voting{h, asks}
 	}

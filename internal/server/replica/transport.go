@@ -4,6 +4,7 @@
 package replica
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -48,17 +49,38 @@ func NewTransport(listener net.Listener, dial func(ctx context.Context, address 
 	if logger == nil {
 		logger = slog.New(slog.DiscardHandler)
 	}
-	config := &raft.NetworkTransportConfig{
-		Logger: newRaftLogger(logger), MaxPool: idlePerPeer, Timeout: requestTimeout,
-		Stream: &streams{
-			Listener: listener, dial: dial, advertise: address(advertise), logger: logger,
-			open: map[*stream]bool{}, perHost: map[string]int{},
-		},
+	layer := &streams{
+		Listener: listener, dial: dial, advertise: address(advertise), logger: logger,
+		open: map[*stream]bool{}, perHost: map[string]int{}, lost: make(chan struct{}, 1),
 	}
+	config := &raft.NetworkTransportConfig{Logger: newRaftLogger(logger), MaxPool: idlePerPeer, Timeout: requestTimeout, Stream: layer}
 	if addresses != nil {
 		config.ServerAddressProvider = addressBook(addresses)
 	}
-	return raft.NewNetworkTransportWithConfig(config)
+	return &wire{raft.NewNetworkTransportWithConfig(config), layer, addresses}
+}
+
+// wire is the transport of NewTransport.
+type wire struct {
+	*raft.NetworkTransport
+	streams   *streams
+	addresses func(id string) string
+}
+
+// Lost implements lossy.
+func (w *wire) Lost() <-chan struct{} { return w.streams.lost }
+
+// Probe implements lossy.
+func (w *wire) Probe(ctx context.Context, id raft.ServerID, target raft.ServerAddress) error {
+	at := string(target)
+	if w.addresses != nil {
+		at = cmp.Or(w.addresses(string(id)), at)
+	}
+	conn, err := w.streams.dial(ctx, at)
+	if err == nil {
+		conn.Close()
+	}
+	return err
 }
 
 // address is a net.Addr of text, such as host:port.
@@ -86,6 +108,7 @@ type streams struct {
 	dial      func(ctx context.Context, address string) (net.Conn, error)
 	advertise net.Addr
 	logger    *slog.Logger
+	lost      chan struct{} // receives a value after a peer closed a connection
 
 	mu      sync.Mutex
 	closed  bool
@@ -173,6 +196,12 @@ type stream struct {
 func (c *stream) Close() error {
 	c.owner.mu.Lock()
 	if c.owner.open[c] {
+		if c.host != "" && !c.owner.closed {
+			select {
+			case c.owner.lost <- struct{}{}:
+			default:
+			}
+		}
 		delete(c.owner.open, c)
 		if c.owner.perHost[c.host]--; c.owner.perHost[c.host] == 0 {
 			delete(c.owner.perHost, c.host)
