@@ -4,6 +4,7 @@
 package e2e_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -19,6 +20,35 @@ import (
 // TestAnOlderCopyOfTheDataRemovesNoStack runs case 17: the server's data is replaced by a copy from before the
 // deployment of a caller. The copy's domain is stale, so sweeps mark nothing, although the copy knows no caller.
 func TestAnOlderCopyOfTheDataRemovesNoStack(t *testing.T) {
+	removesNoStack(t, func(e *estate) (goBack func()) {
+		e.server.Kill()
+		data := filepath.Join(e.server.Dir, "server")
+		older := filepath.Join(t.TempDir(), "older")
+		copied(t, older, data)
+		e.begins()
+		return func() {
+			e.server.Kill()
+			copied(t, data, older)
+			e.begins()
+		}
+	})
+}
+
+// TestARestoredSnapshotRemovesNoStack is the same with a snapshot, which is restored while the server runs.
+func TestARestoredSnapshotRemovesNoStack(t *testing.T) {
+	removesNoStack(t, func(e *estate) (goBack func()) {
+		file := e.server.save()
+		return func() {
+			if _, err := e.server.Client.Operator().RestoreSnapshot(t.Context(), bytes.NewReader(file)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// removesNoStack keeps a state, deploys a caller, and goes back to the state that was kept.
+func removesNoStack(t *testing.T, keep func(*estate) (goBack func())) {
+	t.Helper()
 	const ttl = 6 * time.Second
 	e := &estate{fleet: &fleet{t: t, server: unstarted(t)}}
 	e.server.Args = []string{"-server", "-config", e.server.configured(`server { stack_sweep_interval = "500ms" }`)}
@@ -35,11 +65,7 @@ func TestAnOlderCopyOfTheDataRemovesNoStack(t *testing.T) {
 		return job
 	}
 	web, spare := e.server.deployStack(unit("web", "1.0.0")), e.server.deployStack(unit("spare", "1.0.0"))
-	e.server.Kill()
-	data := filepath.Join(e.server.Dir, "server")
-	older := filepath.Join(t.TempDir(), "older")
-	copied(t, older, data)
-	e.begins()
+	goBack := keep(e)
 
 	shop := unit("shop", "2.4.0")
 	shop.Stack.Depends = []*api.StackDependency{{Unit: "web", Version: "1.0"}}
@@ -47,9 +73,7 @@ func TestAnOlderCopyOfTheDataRemovesNoStack(t *testing.T) {
 	e.keptBecause(web, forgotten+" calls it")
 	before := slices.Sorted(slices.Values(e.nodes[0].servers()))
 
-	e.server.Kill()
-	copied(t, data, older)
-	e.begins()
+	goBack()
 	e.orphans(1)
 	if got := e.server.fresh(); len(got) != 0 {
 		t.Fatalf("fresh are %v with an older copy of the data", got)
