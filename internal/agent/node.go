@@ -56,6 +56,7 @@ func (a *Agent) newNode() (*node.Node, error) {
 	if a.trust != nil {
 		m, _ := a.trust.Member()
 		config.ID = m.ID
+		config.Member, _, _ = net.SplitHostPort(a.advertise)
 	}
 	if a.config.Dev {
 		config.Address = "127.0.0.1" // reachable for a user at this machine

@@ -144,11 +144,15 @@ func TestAChangeOfLeaderIsNoEvent(t *testing.T) {
 			lookouts = append(lookouts, m.lookOut(t.Context(), a, 5))
 		}
 	}
-	_, meta, err := rest.Client.Allocations().List(t.Context(), nil)
+	servers, err := rest.Client.Servers().List(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	events := m.follow(rest, meta.Index+1)
+	var end uint64 // of the log
+	for _, s := range servers {
+		end = max(end, s.LastIndex)
+	}
+	events := m.follow(rest, end+1)
 
 	leader.Kill()
 	killed := time.Now()

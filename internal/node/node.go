@@ -58,6 +58,7 @@ type Config struct {
 	Attributes    map[string]string // added to the fingerprinted ones
 	HTTPAddr      string            // host:port at which clients reach this agent's API
 	Interface     string            // network interface on whose address ports are published
+	Member        string            // IP address of the agent in its cluster's network
 	Address       string            // that address; default: the interface's
 	Version       string            // of the agent
 	ReservedCPU   uint64            // MHz reserved for the host
@@ -267,7 +268,7 @@ func (n *Node) StopAll(ctx context.Context) error {
 // describe measures the machine.
 func (n *Node) describe(ctx context.Context) *api.Node {
 	c := n.config
-	m := fingerprint.Measure(fingerprint.Options{DataDir: c.DataDir, Version: c.Version, Interface: c.Interface, Address: c.Address})
+	m := fingerprint.Measure(fingerprint.Options{DataDir: c.DataDir, Version: c.Version, Interface: c.Interface, Address: c.Address, Member: c.Member})
 	m.Keep(c.ReservedCores)
 	m.Resources.Devices = fingerprint.Devices(c.Devices)
 	networks, missing := fingerprint.HostNetworks(c.HostNetworks)

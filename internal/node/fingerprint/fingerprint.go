@@ -30,6 +30,7 @@ type Options struct {
 	Version   string // of the agent
 	Interface string // network interface; "": that of the default route
 	Address   string // overrides the interface's address
+	Member    string // address of the agent in its cluster's network: for a machine without a default route
 }
 
 // Measure measures the machine.

@@ -11,7 +11,7 @@ import (
 )
 
 // network finds the address on which ports are published: the configured one, or that of the
-// default route's interface, or loopback.
+// default route's interface, or the one at which other members reach the agent, or loopback.
 func (m *Machine) network(o Options) {
 	device, address := o.Interface, o.Address
 	if address == "" {
@@ -21,7 +21,10 @@ func (m *Machine) network(o Options) {
 		address = addressOf(device)
 	}
 	if address == "" {
-		device, address = "lo", "127.0.0.1"
+		device, address = interfaceOf(o.Member), o.Member
+		if device == "" { // it is no address of this machine
+			device, address = "lo", "127.0.0.1"
+		}
 	}
 	if device == "" {
 		device = interfaceOf(address)
