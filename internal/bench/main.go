@@ -40,7 +40,7 @@ var measurements = []measurement{
 	{"mock-1000", mockThousand},
 	{"memory-1000", taskMemory},
 	{"restart", restart},
-	{"restart-large", restartLarge},
+	{"two-million", restartLarge},
 	{"running-10000", runningMemory},
 	{"state", stateBenchmarks},
 	{"place", placing},
