@@ -38,6 +38,7 @@ import (
 	"github.com/reeve-run/reeve/internal/nodelink"
 	"github.com/reeve-run/reeve/internal/nodeproto"
 	"github.com/reeve-run/reeve/internal/port"
+	"github.com/reeve-run/reeve/internal/relay"
 	"github.com/reeve-run/reeve/internal/router"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/server/gcpace"
@@ -70,6 +71,7 @@ type Agent struct {
 	client    *client.Client
 	links     *nodelink.Server // connections of nodes; nil without a server or certificates
 	members   *http.Transport  // of requests to other members; nil without certificates
+	relay     *relay.Client    // of writes to the leader; nil without a server or certificates
 
 	advertise string // host:port at which other members reach this agent; "" without certificates
 
@@ -126,6 +128,7 @@ func (a *Agent) open(ctx context.Context) (err error) {
 		}
 		if a.trust != nil {
 			a.links = a.newLinks()
+			a.relay = a.newRelay()
 		}
 	}
 	if err = a.openDoor(); err != nil {
@@ -214,6 +217,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	if a.links != nil {
 		wg.Go(func() { a.links.Run(run, a.port.Stream(nodeproto.Protocol)) })
 	}
+	if a.relay != nil {
+		wg.Go(func() { relay.NewServer(a.handler, a.log).Run(run, a.relayed()) })
+	}
 	if a.node != nil {
 		wg.Go(func() {
 			if err := a.node.Run(run); err != nil && run.Err() == nil {
@@ -290,6 +296,9 @@ func (a *Agent) release() {
 	if a.handler != nil {
 		a.handler.Close()
 	}
+	if a.relay != nil {
+		a.relay.Close()
+	}
 	if a.supervisor != nil {
 		a.supervisor.Close()
 	}
@@ -320,6 +329,7 @@ func (a *Agent) newHandler() *httpapi.Handler {
 	}
 	if a.trust != nil {
 		config.Transport = func() *http.Transport { return a.members }
+		config.Relay = a.relay
 		config.Warning = a.certificateWarning
 		if a.server == nil {
 			config.SetServers = func(ctx context.Context, addresses []string) error {

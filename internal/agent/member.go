@@ -25,7 +25,7 @@ import (
 const identityDir = "identity"
 
 // memberProtocols are the protocols of the port of a member.
-var memberProtocols = []string{"h2", "http/1.1", port.Raft, port.Founding, nodeproto.Protocol}
+var memberProtocols = []string{"h2", "http/1.1", port.Raft, port.Founding, port.Relay, nodeproto.Protocol}
 
 // openTrust opens the identity of this machine. An agent that is no member of a cluster, and
 // is not to become one, has none: it serves plain HTTP on a loopback address.

@@ -5,6 +5,7 @@ package httpapi
 
 import (
 	"cmp"
+	"errors"
 	"hash/fnv"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/relay"
 )
 
 // attempt sends a request to an agent. sent reports whether the agent may have received a part
@@ -23,6 +25,11 @@ func (d *delivery) attempt(r *http.Request, addr string) (resp *http.Response, s
 	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
 	out := r.Clone(ctx)
 	out.Host, out.URL.Host = addr, addr
+	if d.relayed && d.Relay != nil {
+		if resp, sent, err := d.Relay.RoundTrip(out, addr, d.whole); !errors.Is(err, relay.ErrNoLink) {
+			return resp, sent, err
+		}
+	}
 	transport, scheme := d.outbound()
 	out.URL.Scheme = scheme
 	if d.hasBody {

@@ -24,9 +24,10 @@ import (
 
 // A fleet is a cluster of handlers that talk to each other over TLS.
 type fleet struct {
-	t    *testing.T
-	ca   *pki.Authority
-	user *http.Client
+	t      *testing.T
+	ca     *pki.Authority
+	user   *http.Client
+	relays *relays // nil: no writes are relayed
 }
 
 func newFleet(t *testing.T) *fleet {
@@ -82,6 +83,9 @@ func (f *fleet) join(id string, role pki.Role, serve http.HandlerFunc, change ..
 	}
 	transport := NewTransport(store.ClientConfig("h2", "http/1.1"))
 	c.Transport = func() *http.Transport { return transport }
+	if f.relays != nil && role == pki.RoleServer {
+		c.Relay = f.relayClient(store)
+	}
 	for _, change := range change {
 		change(&c)
 	}
@@ -94,6 +98,9 @@ func (f *fleet) join(id string, role pki.Role, serve http.HandlerFunc, change ..
 	m.http.TLS = store.ServerConfig("h2", "http/1.1")
 	m.http.StartTLS()
 	m.addr = m.http.Listener.Addr().String()
+	if f.relays != nil && role == pki.RoleServer {
+		f.relay(m, store)
+	}
 	f.t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		m.http.CloseClientConnections()

@@ -80,6 +80,9 @@ func (c *call) forward() (done bool) {
 		return true
 	}
 	d := &delivery{Handler: c.Handler, body: newRecorder(c.r.Body, c.bodyLimit()), hasBody: c.r.Body != nil && c.r.ContentLength != 0, caller: callerOf(c.r)}
+	if c.canRelay() {
+		return c.relay(d)
+	}
 	r := c.r.WithContext(context.WithValue(c.r.Context(), deliveryKey{}, d))
 	r.Body = d.body.reader()
 	c.forwarder.ServeHTTP(c.w, r)
@@ -106,7 +109,9 @@ type delivery struct {
 	body    *recorder
 	hasBody bool
 	caller  door.Caller
-	kept    bool // reports whether this server must answer itself
+	kept    bool   // reports whether this server must answer itself
+	relayed bool   // may use the connection for writes
+	whole   []byte // body of a relayed request
 }
 
 // newForwarder returns the proxy of requests to servers.
@@ -116,33 +121,42 @@ func newForwarder(h *Handler) *httputil.ReverseProxy {
 		FlushInterval: -1,
 		BufferPool:    copyBuffers,
 		Rewrite: func(p *httputil.ProxyRequest) {
-			h.prepare(p.Out, toServer)
 			d := p.In.Context().Value(deliveryKey{}).(*delivery)
-			if _, scheme := h.outbound(); h.Server != nil && scheme == "https" { // the leader relies on the check of this server
-				p.Out.Header.Del("X-Nomad-Token")
-				p.Out.Header.Del("Authorization")
-				p.Out.Header.Set(door.CallerHeader, d.caller.Header())
-			}
+			d.sign(p.Out)
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
-			d := r.Context().Value(deliveryKey{}).(*delivery)
-			switch {
-			case r.Context().Err() != nil:
-				panic(http.ErrAbortHandler)
-			case errors.Is(err, errLeading):
-				d.kept = true
-				return
-			case errors.Is(err, errNotLeading):
-				w.Header().Set(notLeaderHeader, h.self())
-			}
-			var shown *api.Error
-			if !errors.As(err, &shown) {
-				h.Metrics.Failure()
-				shown = api.Errorf(api.CodeUnavailable, "cannot forward the request to a server: %v", err)
-			}
-			writeError(w, r, shown)
+			r.Context().Value(deliveryKey{}).(*delivery).fail(w, r, err)
 		},
 	}
+}
+
+// sign changes the headers of a request for a server.
+func (d *delivery) sign(r *http.Request) {
+	d.prepare(r, toServer)
+	if _, scheme := d.outbound(); d.Server != nil && scheme == "https" { // the leader relies on the check of this server
+		r.Header.Del("X-Nomad-Token")
+		r.Header.Del("Authorization")
+		r.Header.Set(door.CallerHeader, d.caller.Header())
+	}
+}
+
+// fail answers a request that could not be forwarded, unless this server must answer it.
+func (d *delivery) fail(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case r.Context().Err() != nil:
+		panic(http.ErrAbortHandler)
+	case errors.Is(err, errLeading):
+		d.kept = true
+		return
+	case errors.Is(err, errNotLeading):
+		w.Header().Set(notLeaderHeader, d.self())
+	}
+	var shown *api.Error
+	if !errors.As(err, &shown) {
+		d.Metrics.Failure()
+		shown = api.Errorf(api.CodeUnavailable, "cannot forward the request to a server: %v", err)
+	}
+	writeError(w, r, shown)
 }
 
 // A deliverer sends a request by its delivery.

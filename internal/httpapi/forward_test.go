@@ -27,7 +27,10 @@ import (
 // TestALeaderThatChangesLosesAndRepeatsNoWrite lets leadership move between servers while
 // clients write through a third one.
 func TestALeaderThatChangesLosesAndRepeatsNoWrite(t *testing.T) {
-	f := newFleet(t)
+	eachWay(t, aLeaderThatChangesLosesAndRepeatsNoWrite)
+}
+
+func aLeaderThatChangesLosesAndRepeatsNoWrite(t *testing.T, f *fleet) {
 	var done journal
 	var leader, known atomic.Pointer[machine]
 	var served atomic.Int64
@@ -48,6 +51,8 @@ func TestALeaderThatChangesLosesAndRepeatsNoWrite(t *testing.T) {
 	leader.Store(servers[0])
 	known.Store(servers[0])
 	third := f.server("s3", never, at(&known), nil)
+	f.link(third, servers[0])
+	f.link(third, servers[1])
 	var clients sync.WaitGroup
 	for n := range 100 {
 		clients.Go(func() {
@@ -116,13 +121,17 @@ func breaks(received *atomic.Int64) http.HandlerFunc {
 }
 
 func TestAWriteThatAServerReceivedIsNotRepeated(t *testing.T) {
-	f := newFleet(t)
+	eachWay(t, aWriteThatAServerReceivedIsNotRepeated)
+}
+
+func aWriteThatAServerReceivedIsNotRepeated(t *testing.T, f *fleet) {
 	var received atomic.Int64
 	var done journal
 	var known atomic.Pointer[machine]
 	bad := f.server("s1", always, nil, breaks(&received))
 	known.Store(bad)
 	third := f.server("s3", never, at(&known), nil)
+	f.link(third, bad)
 	good := f.server("s2", always, nil, done.serve)
 	agent := f.join("n1", pki.RoleNode, nil, func(c *Config) { c.Servers = func() []string { return []string{bad.addr, good.addr} } })
 	agent.lastGood.Store(&bad.addr)
@@ -153,8 +162,9 @@ func TestAWriteThatAServerReceivedIsNotRepeated(t *testing.T) {
 	}
 }
 
-func TestAnUnreachableServerIsPassedOver(t *testing.T) {
-	f := newFleet(t)
+func TestAnUnreachableServerIsPassedOver(t *testing.T) { eachWay(t, anUnreachableServerIsPassedOver) }
+
+func anUnreachableServerIsPassedOver(t *testing.T, f *fleet) {
 	var done journal
 	good := f.server("s2", always, nil, done.serve)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -223,13 +233,15 @@ func TestNodesSpreadOverServers(t *testing.T) {
 	}
 }
 
-func TestForwardedRequestsKeepTheirCaller(t *testing.T) {
-	f := newFleet(t)
+func TestForwardedRequestsKeepTheirCaller(t *testing.T) { eachWay(t, forwardedRequestsKeepTheirCaller) }
+
+func forwardedRequestsKeepTheirCaller(t *testing.T, f *fleet) {
 	var seen atomic.Pointer[http.Request]
 	var known atomic.Pointer[machine]
 	leader := f.server("s1", always, nil, func(w http.ResponseWriter, r *http.Request) { seen.Store(r) })
 	known.Store(leader)
 	follower := f.server("s2", never, at(&known), nil)
+	f.link(follower, leader)
 	forged := []string{door.CallerHeader, "node/n7", "Authorization", "Bearer " + operatorToken}
 	if got := f.ask(follower, http.MethodPut, "/service/x", "", forged...); got.status != http.StatusOK {
 		t.Fatalf("an operator: %d %s", got.status, got.body)
@@ -291,12 +303,15 @@ func TestATokenThatANodeCannotCheckIsCheckedByAServer(t *testing.T) {
 	}
 }
 
-func TestAgentsThatForwardToEachOtherStop(t *testing.T) {
-	f := newFleet(t)
+func TestAgentsThatForwardToEachOtherStop(t *testing.T) { eachWay(t, agentsThatForwardToEachOtherStop) }
+
+func agentsThatForwardToEachOtherStop(t *testing.T, f *fleet) {
 	var a, b atomic.Pointer[machine]
 	one, two := f.server("s1", never, at(&b), nil), f.server("s2", never, at(&a), nil)
 	a.Store(one)
 	b.Store(two)
+	f.link(one, two)
+	f.link(two, one)
 	one.patience, two.patience = 20*time.Millisecond, 20*time.Millisecond
 	got := f.ask(one, http.MethodPut, "/service/x", "one")
 	if got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, "server by s1, to a server by s2") || !strings.Contains(got.body, "reached s1") {

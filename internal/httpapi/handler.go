@@ -21,6 +21,7 @@ import (
 	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/eventstream"
 	"github.com/reeve-run/reeve/internal/metrics"
+	"github.com/reeve-run/reeve/internal/relay"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -52,6 +53,8 @@ type Config struct {
 	// certificate (see NewTransport); nil, or a nil transport: requests to other agents are plain
 	// HTTP. Requests to nodes use its client certificate too, and Door.Peer to verify the node.
 	Transport func() *http.Transport
+	// Relay sends writes to the leader; nil: each is an HTTP request of Transport.
+	Relay *relay.Client
 	// Leader returns the address (host:port) of another server that leads; not known while
 	// the cluster has no leader, or while this server is about to lead. Nil: this server answers every
 	// request itself.

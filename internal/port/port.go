@@ -24,6 +24,7 @@ import (
 const (
 	Raft     = "reeve-raft/1"     // raft's streams
 	Founding = "reeve-founding/1" // the agreement on who founds a cluster
+	Relay    = "reeve-relay/1"    // writes to the leader
 )
 
 const (
