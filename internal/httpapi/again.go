@@ -15,6 +15,7 @@ type again struct {
 	body  *recorder     // nil: the request cannot be repeated
 	since time.Time     // of the first failure
 	pause time.Duration // before the next attempt
+	seen  leadership    // before the attempt
 }
 
 // again prepares the repetition of the request.
@@ -40,11 +41,7 @@ func (a *again) wait() bool {
 	if time.Since(a.since) > a.patience {
 		return false
 	}
-	timer := time.NewTimer(a.pause)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-a.r.Context().Done():
+	if a.awaitOther(a.r.Context(), a.seen, a.pause) != nil {
 		return false
 	}
 	a.pause = min(2*a.pause, maxLeaderPause)

@@ -18,12 +18,6 @@ import (
 // leaderPatience bounds the time without a leader that a request waits for.
 const leaderPatience = 10 * time.Second
 
-// Pauses between looks for a leader.
-const (
-	minLeaderPause = 10 * time.Millisecond
-	maxLeaderPause = 250 * time.Millisecond
-)
-
 // notLeaderHeader marks an error of a server that does not lead and did nothing with the
 // request, so that its sender may send it to another server. No other answer has it.
 const notLeaderHeader = "X-Reeve-Not-Leader"
@@ -177,10 +171,11 @@ func (d *delivery) toLeader(r *http.Request) (*http.Response, error) {
 	since, pause := time.Now(), minLeaderPause
 	last := d.errNoLeader()
 	for {
-		if d.leads() {
+		seen := d.leadership()
+		if seen.here {
 			return nil, errLeading
 		}
-		if addr, known := d.Leader(); known {
+		if addr := seen.addr; seen.known {
 			began := time.Now()
 			resp, sent, err := d.attemptLeader(r, addr)
 			switch {
@@ -200,12 +195,8 @@ func (d *delivery) toLeader(r *http.Request) (*http.Response, error) {
 		if !d.canRepeat() || time.Since(since) > d.patience {
 			return nil, errors.Join(errNotLeading, last)
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-r.Context().Done():
-			timer.Stop()
-			return nil, r.Context().Err()
+		if err := d.awaitOther(r.Context(), seen, pause); err != nil {
+			return nil, err
 		}
 		pause = min(2*pause, maxLeaderPause)
 	}

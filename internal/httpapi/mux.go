@@ -108,6 +108,7 @@ func (c *call) serve() {
 	}
 	again := c.again()
 	for {
+		again.seen = c.leadership()
 		r := c.r
 		ctx, written := server.TrackWrites(r.Context())
 		c.r = r.WithContext(ctx)
