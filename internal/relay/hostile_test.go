@@ -30,12 +30,14 @@ func rawSession(t *testing.T, handler http.HandlerFunc) (s *session, conn net.Co
 	return s, here, ended
 }
 
-func requestFrame(id uint64, change func(*http.Request)) []byte {
+func requestFrame(id uint64, change func(*http.Request)) []byte { return requestOf(id, change, "body") }
+
+func requestOf(id uint64, change func(*http.Request), body string) []byte {
 	r, _ := http.NewRequest(http.MethodPut, "http://leader/v1/jobs", nil)
 	if change != nil {
 		change(r)
 	}
-	return appendFrame(nil, kindRequest, id, func(b []byte) []byte { return appendRequest(b, r, []byte("body")) })
+	return appendFrame(nil, kindRequest, id, func(b []byte) []byte { return appendRequest(b, r, []byte(body)) })
 }
 
 // framed returns a frame with any content.
@@ -124,8 +126,9 @@ func TestAClientThatReadsNothingIsDisconnected(t *testing.T) {
 		s := newSession(http.HandlerFunc(echo), slog.New(slog.DiscardHandler), there)
 		go func() { ended <- s.run(t.Context()) }()
 		began := time.Now()
+		body := strings.Repeat("x", MaxBody)
 		for i := uint64(1); ; i++ {
-			if _, err := here.Write(requestFrame(i, nil)); err != nil {
+			if _, err := here.Write(requestOf(i, nil, body)); err != nil {
 				break
 			}
 		}

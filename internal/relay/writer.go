@@ -66,8 +66,10 @@ func (w *writer) mayHaveSent(at uint64) bool {
 // keepBuffer is the largest buffer that is reused, in bytes.
 const keepBuffer = 1 << 20
 
-// run writes until close, or until the connection fails.
+// run writes until close, or until the connection fails, which closes the writer too:
+// otherwise a session would wait for room forever.
 func (w *writer) run() error {
+	defer w.close()
 	for range w.wake {
 		// Other goroutines that are ready to run may be about to add frames. They go first, so
 		// that one record carries all of them.
