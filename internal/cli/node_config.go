@@ -17,9 +17,9 @@ func nodeConfigCommand(c *cli) *command {
 		short: "Show or replace the servers that a node's agent knows",
 		long: `Show the addresses of the servers that the contacted agent knows, or replace
 those of a node's agent. Each address must prove to be a server of the cluster;
-otherwise nothing changes. The agent connects to one of them, learns the others,
-and remembers them over a restart. Use it if all servers moved while the node was
-cut off.`,
+otherwise nothing changes. The agent connects to one of them, learns the
+others, and remembers them over a restart. Use it if all servers moved while
+the node was cut off.`,
 		example: "reeve node config -servers\nreeve node config -update-servers 10.0.0.4 10.0.0.5:4646",
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&servers, "servers", false, "show the servers; the default")

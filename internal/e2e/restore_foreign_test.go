@@ -95,7 +95,7 @@ func TestARestoreOfAnotherClustersSnapshot(t *testing.T) {
 	})
 	i := slices.IndexFunc(nodes, func(n *api.NodeListStub) bool { return n.Status == api.NodeStatusReady })
 	home.allocations("moved", "runs on the node of this cluster", func(list []*api.AllocationListStub) bool {
-		return running(1)(slices.DeleteFunc(list, func(a *api.AllocationListStub) bool { return a.NodeID != nodes[i].ID }))
+		return running(1)(slices.DeleteFunc(slices.Clone(list), func(a *api.AllocationListStub) bool { return a.NodeID != nodes[i].ID }))
 	})
 	token := second.token("node")
 	node := second.on(second.spare, "later", "-join", second.net.Hosts()[0].Addr, "-join-token-file", token)

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,7 +28,7 @@ type founder struct {
 	reached  map[string][]byte // public keys by address
 	joined   map[string]string // address of servers in the log, by id
 	at       map[string]string // id of members by address
-	speaks   map[string]string // ids of the servers that run, by address
+	speaks   sync.Map          // ids of the servers that run, by address: strings; background work reads it too
 }
 
 func (f *founder) AddNonvoter(_ context.Context, id, address string) error {
@@ -46,7 +47,7 @@ func (f *founder) Servers() ([]replica.Peer, error) {
 
 func found(t *testing.T, before ...func(*founder)) *founder {
 	t.Helper()
-	f := &founder{t: t, reached: map[string][]byte{}, joined: map[string]string{}, at: map[string]string{}, speaks: map[string]string{}}
+	f := &founder{t: t, reached: map[string][]byte{}, joined: map[string]string{}, at: map[string]string{}}
 	clusterID := api.NewID()
 	ca, err := pki.NewAuthority(clusterID, time.Now())
 	if err != nil {
@@ -81,8 +82,8 @@ func found(t *testing.T, before ...func(*founder)) *founder {
 			return "", errors.New("connection refused")
 		},
 		SpeakerAt: func(_ context.Context, address string) (Speaker, error) {
-			if id, ok := f.speaks[address]; ok {
-				return Speaker{ID: id, Advertise: address}, nil
+			if id, ok := f.speaks.Load(address); ok {
+				return Speaker{ID: id.(string), Advertise: address}, nil
 			}
 			return Speaker{}, errors.New("connection refused")
 		},
@@ -337,9 +338,9 @@ func TestServersAnnounceThemselves(t *testing.T) {
 		"an old version":  {r.ID, "10.0.0.7:4646", "which cannot read the log"},
 		"a copy":          {r.ID, "10.0.0.7:4646", "runs at " + r.Address + " already, and a second process has its identity at 10.0.0.7:4646"},
 	} {
-		delete(f.speaks, r.Address)
+		f.speaks.Delete(r.Address)
 		if what == "a copy" {
-			f.speaks[r.Address] = r.ID
+			f.speaks.Store(r.Address, r.ID)
 		}
 		level := state.Level
 		if what == "an old version" {
@@ -353,7 +354,7 @@ func TestServersAnnounceThemselves(t *testing.T) {
 			t.Errorf("%s: the server is at %s", what, stored.Address)
 		}
 	}
-	f.speaks[r.Address] = "another" // has the address now
+	f.speaks.Store(r.Address, "another") // has the address now
 	moved := &api.AnnounceRequest{Name: "two", Address: "10.0.0.7:4646", Version: "2", Level: state.Level}
 	if err := f.Announce(t.Context(), r.ID, moved); err != nil {
 		t.Fatal(err)
