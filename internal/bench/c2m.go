@@ -18,24 +18,10 @@ import (
 // c2mScenario is the file of two million instances, in the directory of the repository.
 const c2mScenario = "examples/sim/c2m.yaml"
 
-// c2mElections is the election timeout of the three servers, as text of a configuration. They
-// share two processors with the simulated nodes: with the default, servers that wait for a
-// processor miss heartbeats, and leaders change.
-const c2mElections = `server { election_timeout = "1s" }`
-
 // replayOnThree runs the two million instances with three servers. The simulated nodes are
 // connected to the leader's host.
 func replayOnThree(ctx context.Context, b *bench) error {
-	dir, err := os.MkdirTemp("", "reeve-bench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	config := filepath.Join(dir, "elections.hcl")
-	if err := os.WriteFile(config, []byte(c2mElections), 0o644); err != nil {
-		return err
-	}
-	c, err := b.clusterOf(ctx, trio, "-config", config)
+	c, err := b.clusterOf(ctx, trio)
 	if err != nil {
 		return err
 	}
@@ -60,7 +46,7 @@ func replayOnThree(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	b.add("C2M on three servers with an election timeout of 1 s: all placed", "<= 90 s", "%.1f s (%s of %s), %s/s",
+	b.add("C2M on three servers: all placed", "<= 90 s", "%.1f s (%s of %s), %s/s",
 		s.AllPlaced.Seconds(), amount(float64(s.Instances.Placed)), amount(float64(s.Instances.Wanted)), amount(s.PlacementsPerSecond))
 	var most []string
 	for i, m := range c.Machines {

@@ -21,8 +21,10 @@ import (
 // attempt sends a request to an agent. sent reports whether the agent may have received a part
 // of it.
 func (d *delivery) attempt(r *http.Request, addr string) (resp *http.Response, sent bool, err error) {
-	var connected atomic.Bool
-	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
+	// A connection may end after the handshake, and before it carries a request. Without a header
+	// field, no server understands a part of a request.
+	var begun atomic.Bool
+	ctx := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{WroteHeaderField: func(string, []string) { begun.Store(true) }})
 	out := r.Clone(ctx)
 	out.Host, out.URL.Host = addr, addr
 	if d.relayed && d.Relay != nil {
@@ -39,7 +41,7 @@ func (d *delivery) attempt(r *http.Request, addr string) (resp *http.Response, s
 		out.Body = http.NoBody
 	}
 	resp, err = transport.RoundTrip(out)
-	return resp, connected.Load(), err
+	return resp, begun.Load(), err
 }
 
 // attemptLeader does attempt, and gives up a request to a leader that hangs.

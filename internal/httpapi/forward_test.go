@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -445,4 +446,40 @@ func TestAReadGivesUpOnALeaderThatBreaksEveryConnection(t *testing.T) {
 	if got := f.ask(third, http.MethodGet, "/service/x", ""); got.status != http.StatusServiceUnavailable || received.Load() < 2 {
 		t.Errorf("got %d %s after %d requests, want an error after several", got.status, got.body, received.Load())
 	}
+}
+
+// TestAConnectionThatEndsBeforeTheRequestIsNoAttempt ends connections to a killed leader after
+// their handshake, and before a request.
+func TestAConnectionThatEndsBeforeTheRequestIsNoAttempt(t *testing.T) {
+	f := newFleet(t)
+	var done journal
+	var known atomic.Pointer[machine]
+	known.Store(f.server("s1", always, nil, done.serve))
+	third := f.server("s3", never, at(&known), nil)
+	through := third.Transport()
+	ending := &endingConnections{RoundTripper: through}
+	ending.left.Store(3)
+	transport := new(http.Transport)
+	transport.RegisterProtocol("https", ending)
+	third.Config.Transport = func() *http.Transport { return transport }
+	if got := f.ask(third, http.MethodPut, "/service/x", "one write"); got.status != http.StatusOK || done.count("one write") != 1 || ending.left.Load() >= 0 {
+		t.Errorf("got %d %s; the leader received %d writes, want 1; %d connections were left to end", got.status, got.body, done.count("one write"), ending.left.Load())
+	}
+}
+
+// endingConnections fails the first requests as HTTP/2 does if a connection ends before it
+// carries one.
+type endingConnections struct {
+	http.RoundTripper
+	left atomic.Int64
+}
+
+func (e *endingConnections) RoundTrip(r *http.Request) (*http.Response, error) {
+	if e.left.Add(-1) < 0 {
+		return e.RoundTripper.RoundTrip(r)
+	}
+	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.GotConn != nil {
+		trace.GotConn(httptrace.GotConnInfo{})
+	}
+	return nil, errors.New("the connection could not be established")
 }
