@@ -209,6 +209,9 @@ func (w *jsonWalk) duration(path string, v any) any {
 			return v
 		}
 	case string:
+		if v == "" {
+			return 0 // Nomad's clients send it for an unset duration
+		}
 		if d, err := time.ParseDuration(v); err == nil {
 			return int64(d)
 		}

@@ -21,12 +21,18 @@ func objectCommands() map[string]Command {
 		"PutAutopilot": PutAutopilot(&api.AutopilotConfig{
 			LastContactThreshold: 300 * time.Millisecond, MaxTrailingLogs: 500, MinQuorum: 3, ServerStabilizationTime: time.Minute,
 		}, ptr(uint64(4))),
-		"PutRenewal":    PutRenewal(goldenRenewal()),
-		"DeleteRenewal": DeleteRenewal("5f3e"),
-		"RaiseLevel":    &RaiseLevel{Level: 2, Version: "0.2.0"},
-		"PutServer":     PutServer(goldenServer(), ptr(uint64(0))),
-		"PutTrust":      PutTrust(goldenTrust(), ptr(uint64(9))),
-		"RevokeMember":  &RevokeMember{ID: "0b9c", Member: "db-3", Reason: "removed by an operator", Time: 1_790_000_000_000_000_000},
+		"PutRenewal":      PutRenewal(goldenRenewal()),
+		"DeleteRenewal":   DeleteRenewal("5f3e"),
+		"PutACLPolicy":    PutACLPolicy(goldenPolicy()),
+		"DeleteACLPolicy": DeleteACLPolicy("readers"),
+		"PutACLRole":      PutACLRole(goldenRole(), ptr(uint64(0))),
+		"DeleteACLRole":   DeleteACLRole("77777777-0000-4000-8000-000000000007"),
+		"PutACLToken":     PutACLToken(goldenACLToken(), ptr(uint64(0))),
+		"DeleteACLToken":  DeleteACLToken("88888888-0000-4000-8000-000000000008"),
+		"RaiseLevel":      &RaiseLevel{Level: 2, Version: "0.2.0"},
+		"PutServer":       PutServer(goldenServer(), ptr(uint64(0))),
+		"PutTrust":        PutTrust(goldenTrust(), ptr(uint64(9))),
+		"RevokeMember":    &RevokeMember{ID: "0b9c", Member: "db-3", Reason: "removed by an operator", Time: 1_790_000_000_000_000_000},
 	}
 }
 
@@ -103,5 +109,31 @@ func autopilotStore(t testing.TB) *Store {
 func levelStore(t testing.TB) *Store {
 	s := New()
 	must(t, s.Apply(5, []Command{&RaiseLevel{Level: 2, Version: "0.2.0"}}))
+	return s
+}
+
+func goldenPolicy() *api.ACLPolicy {
+	return &api.ACLPolicy{Name: "readers", Description: "who may look", Rules: `namespace "*" { policy = "read" }`}
+}
+
+func goldenRole() *api.ACLRole {
+	return &api.ACLRole{ID: "77777777-0000-4000-8000-000000000007", Name: "support", Description: "on call", Policies: []*api.ACLRolePolicyLink{{Name: "readers"}}}
+}
+
+func goldenACLToken() *ACLToken {
+	expires := time.Unix(1_790_000_060, 0).UTC()
+	return &ACLToken{Hash: []byte{1, 2, 3}, ACLToken: api.ACLToken{
+		AccessorID: "88888888-0000-4000-8000-000000000008", Name: "ana", Type: api.ACLTokenClient, Policies: []string{"readers"},
+		Roles:      []*api.ACLTokenRoleLink{{ID: "77777777-0000-4000-8000-000000000007", Name: "support"}},
+		CreateTime: time.Unix(1_790_000_000, 0).UTC(), ExpirationTime: &expires,
+	}}
+}
+
+// accessStore holds what the format learned to hold with policies, roles and tokens.
+func accessStore(t testing.TB) *Store {
+	s := New()
+	for i, c := range []Command{PutACLPolicy(goldenPolicy()), PutACLRole(goldenRole(), nil), PutACLToken(goldenACLToken(), nil)} {
+		must(t, s.Apply(uint64(5+i), []Command{c}))
+	}
 	return s
 }

@@ -415,6 +415,7 @@ func TestSnapshotFormatIsKept(t *testing.T) {
 	t.Run("namespaces", func(t *testing.T) { snapshotIsKept(t, namespaceStore(t)) })
 	t.Run("autopilot", func(t *testing.T) { snapshotIsKept(t, autopilotStore(t)) })
 	t.Run("rotation", func(t *testing.T) { snapshotIsKept(t, rotationStore(t)) })
+	t.Run("access", func(t *testing.T) { snapshotIsKept(t, accessStore(t)) })
 	t.Run("level", func(t *testing.T) { snapshotIsKept(t, levelStore(t)) })
 	t.Run("members", func(t *testing.T) { snapshotIsKept(t, membersStore(t)) })
 	t.Run("stacks", func(t *testing.T) { snapshotIsKept(t, stackStoreBeforeReasons(t)) })

@@ -15,10 +15,11 @@ import (
 //
 //	1  everything that earlier versions wrote; their servers announce no level
 //	2  restores through the log, rotations of the root certificate
+//	3  policies, roles and tokens
 //
 // The state has a level too, which only rises. A command of a higher level must not be written:
 // see Needs. The leader raises the level once all servers can apply the next one.
-const Level = 2
+const Level = 3
 
 // firstLevel is the level of states that have no recorded one.
 const firstLevel = 1
@@ -81,6 +82,7 @@ func Needs(c Command) (level int, does string) {
 const (
 	restoresSnapshot = "restore a snapshot"
 	replacesRoot     = "replace the root certificate"
+	controlsAccess   = "change policies, roles and tokens"
 )
 
 func (c *StageRestore) needs() (int, string) { return 2, restoresSnapshot }
