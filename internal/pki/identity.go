@@ -75,6 +75,9 @@ func (r *Roots) verify(chain []*x509.Certificate, now time.Time) error {
 		}
 		return refuse(ReasonExpired, "the root that signed the certificate of %s is not valid at %s: rotate the cluster's root, or correct the clock", show(leaf.Subject.CommonName), stamp(now))
 	}
+	if leaf.Subject.CommonName == temporaryName {
+		return refuse(ReasonForeign, "the peer is joining a cluster, and has no certificate of this one yet: if it does not stop soon, read the log of its agent")
+	}
 	if r.external {
 		return refuse(ReasonForeign, "no authority in ca_file signed the certificate of %s (issuer %s): add its authority to ca_file, or give the peer another certificate (%v)",
 			show(leaf.Subject.CommonName), show(leaf.Issuer.CommonName), err)

@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// temporaryName is the common name of temporary certificates.
+const temporaryName = "reeve-joining"
+
 // temporaryLifetime bounds a temporary certificate, which an agent keeps in memory alone.
 const temporaryLifetime = 10 * 365 * 24 * time.Hour
 
@@ -22,7 +25,7 @@ func Temporary(keyPEM []byte, now time.Time) (certPEM []byte, err error) {
 		return nil, err
 	}
 	template := &x509.Certificate{
-		Subject:               pkix.Name{CommonName: "reeve-joining"},
+		Subject:               pkix.Name{CommonName: temporaryName},
 		NotBefore:             now.Add(-Backdate),
 		NotAfter:              now.Add(temporaryLifetime),
 		KeyUsage:              x509.KeyUsageDigitalSignature,

@@ -21,6 +21,7 @@ const (
 	ServerToken   TokenKind = "server"   // admits new servers
 	NodeToken     TokenKind = "node"     // admits new nodes
 	OperatorToken TokenKind = "operator" // permits everything
+	UserToken     TokenKind = "user"     // permits what its policies grant
 )
 
 // secretBytes returns the size of the kind's secret, or 0 for an unknown kind.
@@ -28,7 +29,7 @@ func (k TokenKind) secretBytes() int {
 	switch k {
 	case ServerToken, NodeToken:
 		return 16
-	case OperatorToken:
+	case OperatorToken, UserToken:
 		return 32
 	}
 	return 0
@@ -75,7 +76,10 @@ func (t Token) Hash() [32]byte { return HashToken(t.String()) }
 
 // HashToken returns the hash of a token that is given as text. Like ParseToken, it ignores one
 // newline at the end.
-func HashToken(text string) [32]byte { return sha256.Sum256([]byte(withoutNewline(text))) }
+func HashToken(text string) [32]byte {
+	var short [maxToken]byte // no allocation: this is a part of every request
+	return sha256.Sum256(append(short[:0], withoutNewline(text)...))
+}
 
 func withoutNewline(text string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")

@@ -31,6 +31,7 @@ type Server struct {
 	returning   sync.Map // ids of nodes whose return is being written
 	reportOrder reportOrder
 	refusals    refusals
+	rights      rightsCache
 	term        atomic.Pointer[term] // nil while another server leads
 
 	backups      *backup.Schedule

@@ -140,7 +140,7 @@ func TestHandshakeRefusesOthers(t *testing.T) {
 		{"server of another cluster", node.ClientConfig(), otherServer.ServerConfig(), pki.ReasonForeign, "another cluster"},
 		{"user with a server of another cluster", UserConfig(roots), otherServer.ServerConfig(), pki.ReasonForeign, "another cluster"},
 		{"client of a foreign CA", stranger(foreign, member("n1", pki.RoleNode), nil), server.ServerConfig(), pki.ReasonForeign, "another cluster"},
-		{"server that has not joined", node.ClientConfig(), joining.ServerConfig(), pki.ReasonForeign, "another cluster"},
+		{"server that has not joined", node.ClientConfig(), joining.ServerConfig(), pki.ReasonForeign, "is joining a cluster"},
 		{"client that has not joined", joining.ClientConfig(), server.ServerConfig(), "", "has not joined"},
 		{"listener without a key", node.ClientConfig(), must(Open(identityDir(t))).ServerConfig(), "", ""},
 		{"TLS 1.2", noTLS13, server.ServerConfig(), "", "version"},
