@@ -29,6 +29,13 @@ func (a *Agent) openDoor() error {
 	}
 	if a.server != nil {
 		config.IsOperator, config.Removed = a.server.IsOperator, a.server.IsRevoked
+		config.UserOf = func(token string) string {
+			if r := a.server.RightsOf(token); r != nil {
+				return r.Accessor
+			}
+			return ""
+		}
+		config.AnonymousMay = func() bool { return a.server.AnonymousRights() != nil }
 	}
 	a.door, err = door.New(config)
 	return err

@@ -22,12 +22,16 @@ const (
 	Server   Kind = "server"   // a server of the cluster
 	Node     Kind = "node"     // a node of the cluster
 	Bearer   Kind = "bearer"   // presented a token that only a server can check
+	User     Kind = "user"     // presented a token whose policies decide
+
+	// Anonymous callers presented no token, and a policy grants something to them.
+	Anonymous Kind = "anonymous"
 )
 
 // A Caller is the sender of a request.
 type Caller struct {
 	Kind    Kind
-	ID      string // of a server or a node
+	ID      string // of a server or a node; accessor id of a user's token
 	Expired bool   // reports whether the certificate of a server or a node has expired
 }
 
@@ -44,6 +48,10 @@ func (c Caller) String() string {
 			name += ", whose certificate has expired,"
 		}
 		return name
+	case User:
+		return "the user with token " + api.ShortID(c.ID)
+	case Anonymous:
+		return "a caller without a token"
 	case Bearer:
 		return "the bearer of a token that this agent cannot check"
 	}
@@ -75,8 +83,10 @@ func parseCaller(text string) (Caller, bool) {
 	kind, id, _ := strings.Cut(text, "/")
 	c := Caller{Kind: Kind(kind), ID: id, Expired: expired}
 	switch c.Kind {
-	case Operator, Local:
+	case Operator, Local, Anonymous:
 		return c, id == "" && !expired
+	case User:
+		return c, id != "" && !expired
 	case Server, Node:
 		return c, id != ""
 	}
@@ -97,6 +107,8 @@ func (d *Door) Caller(r *http.Request) (Caller, error) {
 	}
 	return d.bearer(r, "this request has no token")
 }
+
+const invalidToken = "the token of this request is not valid, or has expired: log in with `reeve login`, or correct REEVE_TOKEN, NOMAD_TOKEN, or the header X-Nomad-Token"
 
 // member returns the caller behind a member's connection.
 func (d *Door) member(r *http.Request, m pki.Identity) (Caller, error) {
@@ -137,14 +149,19 @@ func (d *Door) bearer(r *http.Request, without string) (Caller, error) {
 	switch {
 	case d.hasAgentToken(r.Header):
 		return Caller{Kind: Local}, nil
+	case !hasToken(r.Header) && d.isAnonymous():
+		return Caller{Kind: Anonymous}, nil
 	case !hasToken(r.Header):
-		return reject("%s: log in with `reeve login`, or pass an operator's token as REEVE_TOKEN, NOMAD_TOKEN, or the header X-Nomad-Token", without)
+		return reject("%s: log in with `reeve login`, or pass a token as REEVE_TOKEN, NOMAD_TOKEN, or the header X-Nomad-Token", without)
 	case d.IsOperator == nil:
 		return Caller{Kind: Bearer}, nil
 	case d.hasOperatorToken(r.Header):
 		return Caller{Kind: Operator}, nil
 	}
-	return reject("the token of this request is not valid: log in with `reeve login`, or correct REEVE_TOKEN, NOMAD_TOKEN, or the header X-Nomad-Token")
+	if id := d.user(r.Header); id != "" {
+		return Caller{Kind: User, ID: id}, nil
+	}
+	return reject("%s", invalidToken)
 }
 
 func (d *Door) isRemoved(id string) bool { return d.Removed != nil && d.Removed(id) }

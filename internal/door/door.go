@@ -10,6 +10,8 @@
 //
 //   - servers and nodes of the cluster, by the certificate of their TLS connection;
 //   - operators, by their token, which some dialects send in a cookie;
+//   - users, by a token whose policies decide;
+//   - anonymous ones, without a token, if a policy grants something to them;
 //   - local ones without TLS, by the agent's token, which is in a file in the data
 //     directory, or as processes of the agent's own user, of root, and of the user who
 //     started the agent through sudo. The kernel reports the user of a connection.
@@ -52,6 +54,11 @@ type Config struct {
 	Peer func(tls.ConnectionState) (pki.Identity, bool)
 	// IsOperator reports whether a token is an operator's; nil if only servers can check that.
 	IsOperator func(token string) bool
+	// UserOf returns the accessor id of a user's token; "" if no user has it. Nil: no caller is a user.
+	UserOf func(token string) (accessor string)
+	// AnonymousMay reports whether a policy grants something to callers without a token; nil: none
+	// does.
+	AnonymousMay func() bool
 	// Removed reports whether a member was removed from the cluster; nil: none was.
 	Removed func(id string) bool
 }

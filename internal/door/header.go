@@ -7,6 +7,8 @@ import (
 	"crypto/subtle"
 	"net/http"
 	"strings"
+
+	"github.com/reeve-run/reeve/internal/pki"
 )
 
 // tokenHeader carries a token, as in Nomad's API; Authorization does too.
@@ -28,6 +30,33 @@ func (d *Door) isAgentToken(s string) bool {
 func (d *Door) hasOperatorToken(h http.Header) bool {
 	isOperator := func(s string) bool { return s != "" && d.IsOperator != nil && d.IsOperator(s) }
 	return isOperator(h.Get(tokenHeader)) || isOperator(bearerToken(h))
+}
+
+// user returns the accessor id of the user's token in the headers; "" if they contain none.
+func (d *Door) user(h http.Header) string {
+	if d.UserOf == nil {
+		return ""
+	}
+	for _, token := range []string{h.Get(tokenHeader), bearerToken(h)} {
+		if token != "" {
+			if accessor := d.UserOf(token); accessor != "" {
+				return accessor
+			}
+		}
+	}
+	return ""
+}
+
+func (d *Door) isAnonymous() bool { return d.AnonymousMay != nil && d.AnonymousMay() }
+
+// HasUserToken reports whether a request has a token in the form of a user's, valid or not.
+func HasUserToken(r *http.Request) bool {
+	for _, text := range []string{r.Header.Get(tokenHeader), bearerToken(r.Header)} {
+		if token, err := pki.ParseToken(text); err == nil && token.Kind == pki.UserToken {
+			return true
+		}
+	}
+	return false
 }
 
 func bearerToken(h http.Header) string {

@@ -32,7 +32,7 @@ func (d *Door) Mark(ctx context.Context, c net.Conn) context.Context {
 }
 
 // localCaller returns the caller of a request without TLS. A trusted process needs no token,
-// and a wrong one does not harm it: tools send tokens of other clusters.
+// and a wrong one does not harm it, unless it is a user's: tools send tokens of other clusters.
 func (d *Door) localCaller(r *http.Request) (Caller, error) {
 	switch {
 	case d.hasAgentToken(r.Header):
@@ -40,12 +40,21 @@ func (d *Door) localCaller(r *http.Request) (Caller, error) {
 	case d.hasOperatorToken(r.Header):
 		return Caller{Kind: Operator}, nil
 	}
+	if id := d.user(r.Header); id != "" {
+		return Caller{Kind: User, ID: id}, nil // a token decides: its bearer expects its limits
+	}
+	if d.UserOf != nil && HasUserToken(r) {
+		// An expired token must not give its bearer the rights of the machine's users.
+		return reject("%s", invalidToken)
+	}
 	why := d.distrust(r)
 	switch {
 	case why == "":
 		return Caller{Kind: Local}, nil
 	case hasToken(r.Header) && d.IsOperator == nil && d.Peer != nil:
 		return Caller{Kind: Bearer}, nil
+	case !hasToken(r.Header) && d.isAnonymous():
+		return Caller{Kind: Anonymous}, nil
 	}
 	return Caller{Kind: Unknown}, d.refuse(why)
 }
