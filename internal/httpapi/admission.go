@@ -6,6 +6,7 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/door"
@@ -26,6 +27,9 @@ func (h *Handler) admit(r *http.Request) (*http.Request, error) {
 		}
 		var err error
 		caller, err = h.Door.Caller(r)
+		if err != nil && h.mayLackToken(r) && h.refresh(r.Context()) == nil {
+			caller, err = h.Door.Caller(r)
+		}
 		if err != nil && !h.open[r.Method+" "+r.URL.Path] && !h.isOpenDialect(r) {
 			return nil, err
 		}
@@ -33,6 +37,12 @@ func (h *Handler) admit(r *http.Request) (*http.Request, error) {
 	r = r.WithContext(context.WithValue(r.Context(), callerKey{}, caller))
 	r.Header.Del(door.CallerHeader) // it counts only here, and this agent may forward the request
 	return r, nil
+}
+
+// mayLackToken reports whether the token of a request may be newer than the state of this server.
+// Only for tokens with the form of a user's: a refresh asks the leader.
+func (h *Handler) mayLackToken(r *http.Request) bool {
+	return h.Server != nil && h.Leader != nil && !h.leads() && door.HasUserToken(r)
 }
 
 // isOpenDialect reports whether the dialect of a path accepts the request from everyone.
@@ -70,12 +80,14 @@ func (c *call) authorize() error {
 		return c.forbidden("only the servers of the cluster use it")
 	case who.Kind == door.Operator, who.Kind == door.Local, who.Kind == door.Server:
 		return nil
+	case who.Kind == door.User, who.Kind == door.Anonymous:
+		return c.authorizeRights()
 	case who.Kind == door.Bearer && c.Server == nil && (!c.route.Local || c.route.OnNode):
 		return nil // a server checks the token
 	case who.Kind == door.Bearer:
 		return c.forbidden("only a server can check its token: send the request to a server, or as a user that the agent trusts")
 	case who.Kind != door.Node:
-		return c.forbidden("it needs an operator's token: log in with `reeve login`, or pass the token as REEVE_TOKEN")
+		return c.forbidden("it needs a token: log in with `reeve login`, or pass the token as REEVE_TOKEN")
 	case who.Expired && !c.route.Renews:
 		return c.forbidden("its node may only renew its certificate until it is renewed: check the agent's log for the reason of the delay")
 	case c.route.Nodes == noNodes || c.Server == nil:
@@ -115,6 +127,10 @@ func concerns(v *state.Snapshot, node, id string) bool {
 // to do.
 func (c *call) forbidden(format string, args ...any) error {
 	e := api.Errorf(api.CodeForbidden, format, args...)
-	e.Message = callerOf(c.r).String() + " may not use " + c.route.Method + " " + c.route.Pattern + ", which needs the capability " + string(c.route.Capability) + ": " + e.Message
+	who := callerOf(c.r).String()
+	if r := c.rights(); r != nil && r.Name != "" {
+		who = "token " + strconv.Quote(r.Name)
+	}
+	e.Message = who + " may not use " + c.route.Method + " " + c.route.Pattern + ", which needs the capability " + string(c.route.Capability) + ": " + e.Message
 	return e
 }

@@ -50,6 +50,9 @@ func (c *call) answerRead(look func(*state.Snapshot) (any, uint64, error)) error
 			if c.r.Context().Err() != nil {
 				return c.r.Context().Err()
 			}
+			if err := c.authorize(); err != nil {
+				return err // the caller lost its rights meanwhile
+			}
 			waited = true
 			continue
 		}

@@ -32,6 +32,7 @@ type call struct {
 	r     *http.Request
 	route *route
 
+	current   bool // reports whether the state may be trusted to contain the object of the request
 	query     url.Values
 	namespace string // "default" when none was named
 	index     uint64 // of a blocking query; 0: answer at once
@@ -50,8 +51,10 @@ type call struct {
 
 // parseQuery reads the parameters that all routes share.
 func (c *call) parseQuery() error {
-	q := c.r.URL.Query()
-	c.query = q
+	if c.query == nil {
+		c.query = c.r.URL.Query()
+	}
+	q := c.query
 	if region := q.Get("region"); region != "" && region != c.Region {
 		return api.Errorf(api.CodeInvalid, "region: this server is of region %q, not %q", c.Region, region)
 	}
@@ -176,9 +179,10 @@ func (c *call) cas() (*uint64, error) {
 // id returns the {id} of the path.
 func (c *call) id() string { return c.r.PathValue("id") }
 
-// inNamespace reports whether the request includes the namespace of an object.
+// inNamespace reports whether the request includes the namespace of an object, and the caller may
+// see it.
 func (c *call) inNamespace(namespace string) bool {
-	return c.namespace == allNamespaces || c.namespace == namespace
+	return c.namespace == namespace || c.namespace == allNamespaces && c.mayRead(namespace)
 }
 
 // warned joins the warnings about the request's body with those of a verb.

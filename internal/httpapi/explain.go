@@ -5,6 +5,7 @@ package httpapi
 
 import (
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/acl"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -21,6 +22,9 @@ func explainNode(c *call, v *state.Snapshot) ([]*api.NodeExplanation, uint64, er
 	job := c.r.URL.Query().Get("job")
 	if job == "" {
 		return nil, v.Index(), api.Errorf(api.CodeInvalid, "the query names no job: add ?job=ID")
+	}
+	if err := c.permit(acl.ExplainJob, c.namespace); err != nil {
+		return nil, v.Index(), err
 	}
 	e, err := c.Server.ExplainNode(c.r.Context(), n.ID, c.namespace, job)
 	return e, v.Index(), err

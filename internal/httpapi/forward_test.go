@@ -5,6 +5,7 @@ package httpapi
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -459,7 +460,7 @@ func TestAConnectionThatEndsBeforeTheRequestIsNoAttempt(t *testing.T) {
 	through := third.Transport()
 	ending := &endingConnections{RoundTripper: through}
 	ending.left.Store(3)
-	transport := new(http.Transport)
+	transport := &http.Transport{TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}} // without an HTTP/2 of its own
 	transport.RegisterProtocol("https", ending)
 	third.Config.Transport = func() *http.Transport { return transport }
 	if got := f.ask(third, http.MethodPut, "/service/x", "one write"); got.status != http.StatusOK || done.count("one write") != 1 || ending.left.Load() >= 0 {

@@ -183,7 +183,7 @@ func newIdleServer(tb testing.TB) *idleServer {
 }
 
 // apply writes to the state and fails the test if a command is rejected.
-func (s *idleServer) apply(t *testing.T, commands ...state.Command) uint64 {
+func (s *idleServer) apply(t testing.TB, commands ...state.Command) uint64 {
 	t.Helper()
 	index := s.Store().Index() + 1
 	for _, err := range s.Store().Apply(index, commands) {

@@ -33,15 +33,20 @@ func findJobStatuses(c *call) error {
 	if err := c.readBody(req); err != nil {
 		return err
 	}
+	for i := range req.Jobs {
+		if req.Jobs[i].Namespace == "" {
+			req.Jobs[i].Namespace = api.DefaultNamespace
+		}
+	}
+	if err := c.permitBody(req); err != nil {
+		return err
+	}
 	return c.answerOverviews(func(v *state.Snapshot) iter.Seq[*api.Job] {
 		if len(req.Jobs) == 0 {
 			return where(v.JobsPrefix(c.namespace, c.prefix), func(j *api.Job) bool { return req.IncludeChildren || j.ParentID == "" })
 		}
 		return func(yield func(*api.Job) bool) {
 			for _, named := range req.Jobs {
-				if named.Namespace == "" {
-					named.Namespace = api.DefaultNamespace
-				}
 				if job := v.Job(named.Namespace, named.ID); job != nil && !yield(job) {
 					return
 				}

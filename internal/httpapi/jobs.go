@@ -21,7 +21,7 @@ var jobsByName = order[*api.Job]{
 }
 
 func listJobs(c *call, v *state.Snapshot) iter.Seq[*api.Job] {
-	all := v.JobsPrefix(c.namespace, c.prefix)
+	all := where(v.JobsPrefix(c.namespace, c.prefix), func(j *api.Job) bool { return c.inNamespace(j.Namespace) })
 	if !c.query.Has("domain") {
 		return all
 	}
@@ -123,7 +123,7 @@ func validateJob(c *call, req *api.ValidateJobRequest) (*api.ValidateJobResponse
 }
 
 // takeNamespace settles which namespace a job goes to: its own, else the
-// request's, else the parameter's.
+// request's, else the parameter's. It returns an error if the caller may not use it.
 func (c *call) takeNamespace(job *api.Job, requested *string) error {
 	if job == nil {
 		return api.Errorf(api.CodeInvalid, "Job: the request has none")
@@ -135,7 +135,7 @@ func (c *call) takeNamespace(job *api.Job, requested *string) error {
 		job.Namespace = c.namespace
 	}
 	*requested = job.Namespace
-	return nil
+	return c.permitJob(job.Namespace)
 }
 
 // takeJobID rejects a body about another job than that of the path.

@@ -89,6 +89,15 @@ func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request, rt *route) {
 			return
 		}
 	}
+	// The object may be newer than the state at the first check.
+	c.current = true
+	if err := c.authorizeRights(); err != nil {
+		c.fail(err)
+		return
+	}
+	if rt.Stream != "" {
+		defer c.guard()()
+	}
 	if err := c.parseQuery(); err != nil {
 		c.fail(err)
 		return

@@ -16,7 +16,7 @@ var namespacesByName = order[*api.Namespace]{
 }
 
 func listNamespaces(c *call, v *state.Snapshot) iter.Seq[*api.Namespace] {
-	return v.NamespacesPrefix(c.prefix)
+	return where(v.NamespacesPrefix(c.prefix), func(n *api.Namespace) bool { return c.maySee(n.Name) })
 }
 
 func showNamespace(_ *call, _ *state.Snapshot, n *api.Namespace) *api.Namespace { return n }

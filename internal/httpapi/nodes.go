@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/acl"
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -49,7 +50,8 @@ func getNodeAllocations(c *call, v *state.Snapshot) ([]*api.Allocation, uint64, 
 	} else if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
-	return ofJob(c, v, v.AllocationsByNode(n.ID), allocationModified, (*api.Allocation).Shown)
+	readable := where(v.AllocationsByNode(n.ID), func(a *api.Allocation) bool { return c.may(acl.ReadJob, a.Namespace) })
+	return ofJob(c, v, readable, allocationModified, (*api.Allocation).Shown)
 }
 
 func setNodeEligibility(c *call, req *api.NodeEligibilityRequest) (*api.NodeEligibilityResponse, uint64, error) {

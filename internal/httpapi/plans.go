@@ -110,6 +110,10 @@ func (c *call) verb(of string, known []api.Verb) (api.Verb, error) {
 func (c *call) fillIn(fields map[string]*string) error {
 	for name, field := range fields {
 		value := c.query.Get(name)
+		if token := c.tokenName(); name == "by" && token != "" {
+			*field = token
+			continue
+		}
 		if value != "" && *field != "" && *field != value {
 			return api.Errorf(api.CodeInvalid, "%s: the query says %q, and the body %q", name, value, *field)
 		}

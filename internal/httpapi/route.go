@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/acl"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -19,9 +20,34 @@ type Capability string
 // Capabilities.
 const (
 	Anonymous     Capability = "anonymous" // nothing of the cluster's content is shown
+	ListJobs      Capability = "list-jobs"
 	ReadJob       Capability = "read-job"
+	ExplainJob    Capability = "explain-job"
 	SubmitJob     Capability = "submit-job"
+	PlanJob       Capability = "plan-job"
+	RevertJob     Capability = "revert-job"
+	StopJob       Capability = "deregister-job"
+	EvaluateJob   Capability = "evaluate-job"
+	StableJob     Capability = "stable-job"
+	DispatchJob   Capability = "dispatch-job"
+	ForcePeriodic Capability = "force-periodic-job"
 	ScaleJob      Capability = "scale-job"
+	ReadScale     Capability = "read-job-scaling"
+	ListPolicies  Capability = "list-scaling-policies"
+	ReadPolicy    Capability = "read-scaling-policy"
+	OperatePlan   Capability = "operate-plan"
+	RestartJob    Capability = "restart-job"
+	DeployStack   Capability = "deploy-stack"
+	ShiftStack    Capability = "shift-stack"
+	LifeStack     Capability = "lifecycle-stack"
+	MarkDomain    Capability = "mark-domain"
+
+	FailDeployment    Capability = "fail-deployment"
+	PauseDeployment   Capability = "pause-deployment"
+	PromoteDeployment Capability = "promote-deployment"
+	UnblockDeployment Capability = "unblock-deployment"
+	SetAllocHealth    Capability = "set-alloc-health-deployment"
+
 	ReadFS        Capability = "read-fs"
 	ReadLogs      Capability = "read-logs"
 	AllocLife     Capability = "alloc-lifecycle"
@@ -33,6 +59,9 @@ const (
 	ReadAgent     Capability = "agent:read"
 	ReadOperator  Capability = "operator:read"
 	WriteOperator Capability = "operator:write"
+	SaveSnapshot  Capability = "snapshot-save"
+	Management    Capability = "management" // only for management tokens and operators
+	OwnToken      Capability = "own-token"  // every token has it: it shows the token's own rights
 )
 
 // A route is one row of the table.
@@ -61,6 +90,10 @@ type route struct {
 	Reads      bool          // changes nothing although the request has a body
 	OnNode     bool          // the agent of a node answers, to which servers forward
 	ForServers bool          // serves only the other servers
+	Filters    bool          // leaves out objects of namespaces that the caller may not read
+
+	needs acl.Capability // of a token's policies; None: only management tokens have it
+	about subject        // what it is needed for
 
 	serve func(*call) error
 }
@@ -132,6 +165,12 @@ func (r *route) muxPattern() string {
 		return strings.TrimSuffix(r.Pattern, "}") + "...}"
 	}
 	return r.Pattern
+}
+
+// filtering marks a read that leaves out objects of namespaces that the caller may not read.
+func (r route) filtering() route {
+	r.Filters = true
+	return r
 }
 
 // open marks a route that untrusted callers may use.
@@ -237,6 +276,10 @@ func write[In, Out any](method, pattern string, can Capability, summary string, 
 			if err := c.readBody(in); err != nil {
 				return err
 			}
+			if err := c.permitBody(in); err != nil {
+				return err
+			}
+			c.signBody(in)
 			out, index, err := f(c, in)
 			if err != nil {
 				return err

@@ -73,6 +73,14 @@ var samples = map[string]string{
 	"PUT /v1/namespace":                         `{"Name": "dev"}`,
 	"PUT /v1/namespace/{id}":                    `{"Description": "for all"}`,
 	"DELETE /v1/namespace/{id}":                 ``,
+	"PUT /v1/acl/policy/{id}":                   `{"Rules": "namespace \"dev\" { policy = \"read\" }"}`,
+	"DELETE /v1/acl/policy/{id}":                ``,
+	"PUT /v1/acl/role":                          `{"Name": "support", "Policies": [{"Name": "readers"}]}`,
+	"PUT /v1/acl/role/{id}":                     `{"Name": "support", "Policies": [{"Name": "readers"}]}`,
+	"DELETE /v1/acl/role/{id}":                  ``,
+	"PUT /v1/acl/token":                         `{"Name": "ana", "Type": "client", "Policies": ["readers"]}`,
+	"PUT /v1/acl/token/{id}":                    `{"Name": "ana", "Policies": ["readers"]}`,
+	"DELETE /v1/acl/token/{id}":                 ``,
 	"PUT /v1/cluster/join":                      `{"Token": "reeve-node-1"}`,
 	"PUT /v1/operator/snapshot":                 `no snapshot`,
 	"PUT /v1/cluster/renew":                     `{"CSR": "none"}`,
@@ -125,6 +133,10 @@ func pathOf(pattern string) string {
 			"{name}/{verb}", "web-0/restart", "{name}", "web-0", "{rid}", unknownID).Replace(pattern)
 	case pattern == "/v1/cluster/token/{id}/rotate":
 		return "/v1/cluster/token/node/rotate"
+	case strings.HasPrefix(pattern, "/v1/acl/policy/"):
+		return strings.Replace(pattern, "{id}", "readers", 1)
+	case pattern == "/v1/acl/explain":
+		return pattern + "?capability=read-job"
 	case strings.HasPrefix(pattern, "/v1/namespace/"):
 		return "/v1/namespace/default"
 	case strings.HasPrefix(pattern, "/v1/node/pool/"):
@@ -144,6 +156,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 	if _, err := h.client.Nodes().Register(t.Context(), &api.Node{ID: testNode, Name: "n"}); err != nil {
 		t.Fatal(err)
 	}
+	h.policy("readers", `node { policy = "read" }`)
 	for _, r := range routes() {
 		where := r.Method + " " + r.Pattern
 		if r.Stream == lines && !strings.HasPrefix(r.Pattern, "/v1/client/") {
@@ -164,7 +177,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 			case r.Pattern == "/v1/evaluation/{id}/allocations": // of what is not known there are none
 			case strings.Contains(path, unknownID):
 				want = http.StatusNotFound
-			case r.Pattern == "/v1/job/{id}/submission":
+			case r.Pattern == "/v1/job/{id}/submission" || r.Pattern == "/v1/acl/token/self": // the caller under test has no token
 				want = http.StatusNotFound
 			case r.Pattern == "/v1/job/{id}/instance/{name}/{verb}" || r.Pattern == "/v1/job/{id}/restart":
 				want = http.StatusConflict // the job under test is still being deployed

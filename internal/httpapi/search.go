@@ -37,8 +37,11 @@ func declaredSearchers() []searcher {
 		if n.Search == "" {
 			continue
 		}
-		declared = append(declared, searcher{n.Search, func(_ *call, v *state.Snapshot, prefix string, yield func(string) bool) {
+		declared = append(declared, searcher{n.Search, func(c *call, v *state.Snapshot, prefix string, yield func(string) bool) {
 			for object := range n.All(v, prefix) {
+				if n.Search == api.SearchNamespaces && !c.maySee(n.Key(object)) {
+					continue
+				}
 				if !yield(n.Key(object)) {
 					return
 				}
@@ -92,10 +95,19 @@ func search(c *call, req *api.SearchRequest) (*api.SearchResponse, uint64, error
 	if req.Namespace != "" {
 		c.namespace = req.Namespace
 	}
+	if c.namespace == allNamespaces {
+		if err := c.permitEvery(); err != nil {
+			return nil, 0, err
+		}
+	}
 	v := c.Server.Store().Snapshot()
 	resp := &api.SearchResponse{Matches: map[string][]string{}, Truncations: map[string]bool{}}
 	for _, s := range searchers {
 		if req.Context != "" && req.Context != api.SearchAll && req.Context != s.context {
+			continue
+		}
+		if !c.maySearch(s.context) {
+			resp.Matches[s.context] = []string{}
 			continue
 		}
 		ids := []string{}
