@@ -92,6 +92,8 @@ func init() {
 		"STACK":      {complete: stackNames},
 		"UNIT":       {complete: unitNames},
 		"POLICY":     {resolve: (*call).policyArgument},
+		"ROLE":       {complete: roleNames, resolve: (*call).roleArgument},
+		"ACCESSOR":   {complete: accessors, resolve: (*call).tokenArgument},
 	}
 }
 

@@ -29,11 +29,12 @@ func loginCommand(c *cli) *command {
 	return &command{
 		use:   "login HOST",
 		short: "Log in to a cluster, and make it the current context",
-		long: `Log in to the cluster of the server at HOST or HOST:PORT, with an operator's
-token from REEVE_TOKEN, -token-file, standard input, or the terminal. The token
-carries a digest of the cluster's authority, so that another machine cannot
-answer in place of the server. The first server has the first token in
-operator.token in its data directory.`,
+		long: `Log in to the cluster of the server at HOST or HOST:PORT, with a token from
+REEVE_TOKEN, -token-file, standard input, or the terminal: one that "reeve acl
+token create" printed, or the operator's. The token carries a digest of the
+cluster's authority, so that another machine cannot answer in place of the
+server. The first server has the operator's token in operator.token in its data
+directory.`,
 		example: "reeve login 10.0.0.1\nssh root@10.0.0.1 cat /var/lib/reeve/operator.token | reeve login 10.0.0.1 -name prod",
 		flags:   func(f *pflag.FlagSet) { f.StringVar(&name, "name", "", "`NAME` of the context (default: HOST)") },
 		ownArgs: true,
@@ -42,7 +43,7 @@ operator.token in its data directory.`,
 			if r.arg(0) == "" {
 				return usagef("missing argument HOST: the address of a server")
 			}
-			text, err := c.readOperatorToken()
+			text, err := c.readLoginToken()
 			if err != nil {
 				return err
 			}
@@ -72,8 +73,8 @@ func hostOf(address string) string {
 	return address
 }
 
-// readOperatorToken reads a token from a file, the environment, standard input or the terminal.
-func (c *cli) readOperatorToken() (string, error) {
+// readLoginToken reads a token from a file, the environment, standard input or the terminal.
+func (c *cli) readLoginToken() (string, error) {
 	token, err := c.token()
 	if err != nil || token != "" {
 		return token, err
@@ -82,7 +83,7 @@ func (c *cli) readOperatorToken() (string, error) {
 		text, err := io.ReadAll(io.LimitReader(c.Stdin, 4<<10))
 		return strings.TrimSpace(string(text)), err
 	}
-	fmt.Fprint(c.Stderr, "Operator's token: ")
+	fmt.Fprint(c.Stderr, "Token: ")
 	text, err := xterm.ReadPassword(int(os.Stdin.Fd()))
 	fmt.Fprintln(c.Stderr)
 	return strings.TrimSpace(string(text)), err
@@ -91,11 +92,14 @@ func (c *cli) readOperatorToken() (string, error) {
 // login verifies the server by the token, and the token by the server.
 func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, error) {
 	token, err := pki.ParseToken(text)
-	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "log in: %v; the first server of a cluster has the first operator's token in operator.token in its data directory", err)
+	if err != nil && strings.HasPrefix(text, singleToken) && !strings.HasPrefix(text, singleToken+"1-") {
+		return nil, api.Errorf(api.CodeInvalid, "log in: the token is of a single machine, which is not part of a cluster: set REEVE_TOKEN to it, or use -token-file, and name the machine with -address")
 	}
-	if token.Kind != pki.OperatorToken {
-		return nil, api.Errorf(api.CodeInvalid, "log in: this is a join token, which admits machines: use an operator's token, as in operator.token in the data directory of the first server")
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "log in: %v; an administrator of the cluster creates tokens with \"reeve acl token create\", and the first server has the operator's token in operator.token in its data directory", err)
+	}
+	if token.Kind != pki.OperatorToken && token.Kind != pki.UserToken {
+		return nil, api.Errorf(api.CodeInvalid, "log in: this is a join token, which admits machines: use a token of \"reeve acl token create\", or the operator's, as in operator.token in the data directory of the first server")
 	}
 	address := host
 	if _, _, err := net.SplitHostPort(host); err != nil {
@@ -108,7 +112,7 @@ func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, 
 	defer unverified.Close()
 	ca, err := unverified.Cluster().CA(ctx)
 	if err != nil {
-		return nil, c.loginError(address, err)
+		return nil, c.loginError(address, token.Kind, err)
 	}
 	roots, err := pki.ParseRoots([]byte(ca.Roots))
 	if err != nil {
@@ -116,7 +120,7 @@ func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, 
 	}
 	pinned, ok := roots.Pin(token.Digest)
 	if !ok {
-		return nil, api.Errorf(api.CodeForbidden, "log in: the server at %s belongs to another cluster than the token, or another machine answers in its place, or the cluster replaced its root: check the address and the token, or get a new token with: reeve cluster token rotate operator", address)
+		return nil, api.Errorf(api.CodeForbidden, "log in: the server at %s belongs to another cluster than the token, or another machine answers in its place, or the cluster replaced its root: check the address and the token, or get a new one%s", address, renewal(token.Kind))
 	}
 	cl, err := client.New(client.Config{Address: "https://" + address, Token: token.String(), TLS: trust.UserConfig(pinned)})
 	if err != nil {
@@ -125,11 +129,11 @@ func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, 
 	defer cl.Close()
 	servers, err := cl.Status().Peers(ctx)
 	if err != nil {
-		return nil, c.loginError(address, err)
+		return nil, c.loginError(address, token.Kind, err)
 	}
 	// The first answer may contain other roots than the token's, which an attacker added.
 	if ca, err = cl.Cluster().CA(ctx); err != nil {
-		return nil, c.loginError(address, err)
+		return nil, c.loginError(address, token.Kind, err)
 	}
 	login := &contexts.Context{Servers: []string{address}, Roots: ca.Roots, Token: token.String()}
 	for _, server := range servers {
@@ -140,18 +144,32 @@ func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, 
 	return login, nil
 }
 
+// renewal tells how to get a new token.
+func renewal(kind pki.TokenKind) string {
+	if kind == pki.UserToken {
+		return " from an administrator of the cluster: reeve acl token create"
+	}
+	return " with: reeve cluster token rotate operator"
+}
+
 // loginError explains why a server did not accept a login.
-func (c *cli) loginError(address string, err error) error {
+func (c *cli) loginError(address string, kind pki.TokenKind, err error) error {
 	var no *client.NoAnswer
 	switch {
 	case errors.As(err, &no) && c.trustHint(no) != "":
 		return api.Errorf(api.CodeUnavailable, "log in: %s", c.trustHint(no))
 	case errors.As(err, &no):
 		return api.Errorf(api.CodeUnavailable, "log in: no server answers at %s (%s): name a running server of the cluster as HOST or HOST:PORT", address, no.Cause)
+	case api.CodeOf(err) == api.CodeForbidden && kind == pki.UserToken:
+		return api.Errorf(api.CodeForbidden, "log in: the server at %s does not accept the token: it was deleted, or has expired; get a new one%s", address, renewal(kind))
 	case api.CodeOf(err) == api.CodeForbidden:
 		return api.Errorf(api.CodeForbidden, "log in: the server at %s does not accept the token: it was replaced; use the newest, or replace it on a server with: reeve cluster token rotate operator", address)
 	}
 	return err
 }
+
+// singleToken begins the tokens of a machine that is no cluster. They contain no digest, but those of
+// clusters continue with their version.
+const singleToken = "reeve-user-"
 
 const defaultPort = "4646"

@@ -116,13 +116,16 @@ func articleOf(noun string) string {
 }
 
 // resolveJob returns the id of the job with this id, or of the only job with this
-// prefix, and a client in the job's namespace.
+// prefix, and a client in the job's namespace. A caller who may not list jobs gives the whole id.
 func (c *cli) resolveJob(ctx context.Context, cl *client.Client, prefix string) (string, *client.Client, error) {
 	if prefix == "" {
 		return "", nil, usagef("the id of the job is empty")
 	}
 	// A job with exactly this id comes first in the list.
 	found, _, err := cl.Jobs().List(ctx, &client.QueryOptions{Prefix: prefix, PerPage: maxMatches + 1})
+	if api.CodeOf(err) == api.CodeForbidden && c.namespace() != "*" {
+		return prefix, cl, nil
+	}
 	if err != nil {
 		return "", nil, err
 	}

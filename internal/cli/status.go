@@ -55,7 +55,8 @@ func (c *cli) readClusterStatus(ctx context.Context, cl *client.Client) (*view.C
 	if err := c.readAttention(ctx, cl, s); err != nil {
 		return nil, err
 	}
-	if s.Nodes, err = listAll(ctx, client.QueryOptions{}, cl.Nodes().List); err != nil {
+	s.Nodes, err = listAll(ctx, client.QueryOptions{}, cl.Nodes().List)
+	if s.NodesHidden = api.CodeOf(err) == api.CodeForbidden; err != nil && !s.NodesHidden {
 		return nil, err
 	}
 	s.Jobs, err = listAll(ctx, client.QueryOptions{}, cl.Jobs().List)

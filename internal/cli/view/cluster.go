@@ -21,7 +21,9 @@ type ClusterStatus struct {
 	// Attention lists what waits for a person.
 	Attention []*api.Attention `json:",omitempty"`
 	Nodes     []*api.NodeListStub
-	Jobs      []*api.JobListStub
+	// NodesHidden reports whether the caller's token lacks node:read.
+	NodesHidden bool `json:",omitempty"`
+	Jobs        []*api.JobListStub
 }
 
 // Cluster writes the state of the cluster.
@@ -36,11 +38,15 @@ func Cluster(p *term.Page, s *ClusterStatus) {
 	if leader == "" {
 		leader = p.Style.Red("none: the cluster accepts no changes without a leader")
 	}
+	nodes := fmt.Sprintf("%d of %d ready", ready, len(s.Nodes))
+	if s.NodesHidden {
+		nodes = "hidden: your token lacks node:read"
+	}
 	fields := []term.Field{
 		{"Address", s.Address},
 		{"Leader", leader},
 		{"Servers", serversInWords(s)},
-		{"Nodes", fmt.Sprintf("%d of %d ready", ready, len(s.Nodes))},
+		{"Nodes", nodes},
 	}
 	fields = append(fields, term.Field{"Snapshot", newestSnapshot(s, p.Now)})
 	if s.Problem != "" {

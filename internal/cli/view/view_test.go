@@ -198,6 +198,19 @@ func TestPages(t *testing.T) {
 			p.Line("")
 			LastDrain(p, &api.DrainRecord{StartedAt: clitest.Now.Add(-time.Hour), UpdatedAt: clitest.Now.Add(-50 * time.Minute), Status: api.DrainStatusComplete, Meta: map[string]string{"message": "new kernel"}})
 		},
+		"acl": func(p *term.Page) {
+			roles := []*api.ACLTokenRoleLink{{ID: clitest.OtherID, Name: "web-dev"}, {ID: clitest.EvalID, Name: "reader"}}
+			created := clitest.Now.Add(-time.Hour)
+			ACLTokens(p, []*api.ACLTokenListStub{
+				{AccessorID: clitest.AllocID, Name: "ann", Type: api.ACLTokenClient, Policies: []string{"a", "b"}, Roles: roles, CreateTime: created},
+				{AccessorID: clitest.OtherID, Type: api.ACLTokenClient, Policies: []string{"a"}, CreateTime: created, ExpirationTime: ptr(clitest.Now)},
+				{AccessorID: clitest.EvalID, Type: api.ACLTokenManagement, CreateTime: created, ExpirationTime: ptr(clitest.Now.Add(time.Minute))},
+			})
+			ACLToken(p, &api.ACLToken{AccessorID: clitest.AllocID, SecretID: "secret", Type: api.ACLTokenClient, Roles: roles, CreateTime: created})
+			ACLToken(p, &api.ACLToken{AccessorID: clitest.AllocID, Type: api.ACLTokenManagement, CreateTime: created, ExpirationTime: ptr(created)})
+			ACLDecision(p, &api.ACLDecision{Capability: "node:write", Object: "node", Reason: "it is so"})
+			ACLDecision(p, &api.ACLDecision{Allowed: true, Capability: "node:write", Object: "node", Reason: "it is so", Policies: []string{"a", "b"}})
+		},
 		"nodes": func(p *term.Page) {
 			NodesWithDrains(p, []*api.NodeListStub{
 				{ID: clitest.NodeID, Name: "rack-1", Datacenter: "dc1", NodePool: "default", Status: api.NodeStatusReady, SchedulingEligibility: api.NodeIneligible, Drain: true},

@@ -1,0 +1,88 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/reeve-run/reeve/api"
+)
+
+func aclPolicyApplyCommand(c *cli) *command {
+	var description string
+	return &command{
+		use:   "apply NAME FILE",
+		short: "Create or change a policy",
+		long: `Create the policy NAME with the rules in FILE ("-" is stdin), or replace its
+rules. The change takes effect immediately for all tokens with the policy. The
+policy "anonymous" applies to callers without a token.`,
+		example: "reeve acl policy apply -description \"the web team\" web-team examples/acl/team.hcl",
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&description, "description", "", "set the description to `TEXT` (default: unchanged)")
+		},
+		run: func(r *call) error {
+			file := r.arg(1)
+			text, err := c.readPolicy(file)
+			if err != nil {
+				return err
+			}
+			p := &api.ACLPolicy{Name: r.arg(0), Description: description, Rules: text}
+			if err := p.Validate(); err != nil {
+				return err
+			}
+			stored, _, err := r.cl.ACL().Policy(r.ctx, p.Name, nil)
+			if err != nil && api.CodeOf(err) != api.CodeNotFound {
+				return err
+			}
+			verb := "Created"
+			if stored != nil {
+				verb = "Changed"
+				if !r.flags.Changed("description") {
+					p.Description = stored.Description
+				}
+			}
+			if _, err := r.cl.ACL().PutPolicy(r.ctx, p); err != nil {
+				return inPolicyFile(err, p.Name, policyFileName(file), text)
+			}
+			fmt.Fprintf(c.Stdout, "%s policy %q.\n", verb, p.Name)
+			return nil
+		},
+	}
+}
+
+// maxPolicyFile bounds how much of a file is read: servers reject rules that are much smaller.
+const maxPolicyFile = 1 << 20
+
+// policyFileName returns the name of a file for errors.
+func policyFileName(name string) string {
+	if name == "-" {
+		return "<stdin>"
+	}
+	return name
+}
+
+// readPolicy reads the rules of a policy; "-" is stdin.
+func (c *cli) readPolicy(name string) (string, error) {
+	in := c.Stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return "", fmt.Errorf("read policy file: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, maxPolicyFile+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read policy file: %w", err)
+	case len(text) > maxPolicyFile:
+		return "", api.Errorf(api.CodeInvalid, "read policy file: %s has more than %d bytes: divide it into several policies", policyFileName(name), maxPolicyFile)
+	}
+	return string(text), nil
+}
