@@ -58,6 +58,7 @@ var measurements = []measurement{
 	{"instances", askingInstances},
 	{"lifecycle", lifecycleStacks},
 	{"three-servers", threeServers},
+	{"access", access},
 	{"idle-three", idleThree},
 	{"failover", failover},
 	{"catch-up", catchUp},

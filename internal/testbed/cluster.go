@@ -142,18 +142,21 @@ func (c *Cluster) Leader(ctx context.Context, i int) (int, error) {
 
 // Secure returns a client that calls machine i over TLS as an operator, from the machine's host.
 func (c *Cluster) Secure(ctx context.Context, i int) (*client.Client, error) {
-	ca, err := c.Machines[0].Client.Cluster().CA(ctx)
-	if err != nil {
-		return nil, err
-	}
 	token, err := os.ReadFile(filepath.Join(c.Machines[0].Dir, "operator.token"))
 	if err != nil {
 		return nil, err
 	}
+	return c.SecureWith(ctx, i, strings.TrimSpace(string(token)))
+}
+
+// SecureWith returns a client that calls machine i over TLS with a token, from the machine's host.
+func (c *Cluster) SecureWith(ctx context.Context, i int, token string) (*client.Client, error) {
+	ca, err := c.Machines[0].Client.Cluster().CA(ctx)
+	if err != nil {
+		return nil, err
+	}
 	h := c.Net.Hosts()[i]
-	return client.New(client.Config{
-		Address: "https://" + h.Addr + ":" + MemberPort, CA: []byte(ca.Roots), Token: strings.TrimSpace(string(token)), Dial: h.Dial,
-	})
+	return client.New(client.Config{Address: "https://" + h.Addr + ":" + MemberPort, CA: []byte(ca.Roots), Token: token, Dial: h.Dial})
 }
 
 // Close ends the processes, and removes the network and all directories.

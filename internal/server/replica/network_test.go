@@ -76,6 +76,13 @@ func (n *network) listen(id string) net.Listener {
 	return l
 }
 
+// forget lets a server listen at another address.
+func (n *network) forget(id string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.listeners, id)
+}
+
 // link returns the link from one server to another.
 func (n *network) link(from, to string) *link {
 	n.mu.Lock()

@@ -41,8 +41,8 @@ func TestRecoverFromLostQuorum(t *testing.T) {
 				}
 				delete(f.replicas, id)
 			}
-			delete(f.listeners, "server-0")
-			delete(f.listeners, "server-1")
+			f.forget("server-0")
+			f.forget("server-1")
 
 			planned, err := Recover(Config{Dir: f.dirs[survivor]}, true)
 			if err != nil || planned.Copy != "" || len(planned.Dropped) != 2 {
