@@ -14,6 +14,7 @@ type ACL struct {
 	policies   []*Policy
 	found      [HostVolume + 1]memory // Variables stays empty
 	plain      [scopes]*verdict       // of scopes without labels
+	some       [scopes]Set            // granted for some object
 }
 
 // A verdict is what the deciding rules permit.
@@ -29,6 +30,9 @@ var Management = &ACL{management: true}
 func New(policies ...*Policy) *ACL {
 	a := &ACL{policies: policies}
 	for scope := range scopes {
+		for _, p := range policies {
+			a.some[scope] |= p.some[scope]
+		}
 		if scope.isLabeled() {
 			continue
 		}
@@ -75,23 +79,7 @@ func (a *ACL) AllowsAny(namespace string) bool {
 // AllowsAnywhere reports whether a rule of the caller might permit a capability for some object. It
 // rejects hopeless requests before their object is known.
 func (a *ACL) AllowsAnywhere(c Capability) bool {
-	if a.management {
-		return true
-	}
-	scope := c.Scope()
-	for _, p := range a.policies {
-		for _, r := range p.Rules {
-			if r.Scope == scope && r.Set.Has(c) {
-				return true
-			}
-			for _, path := range r.Paths {
-				if scope == Variables && path.Set.Has(c) {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return a.management || a.some[c.Scope()].Has(c)
 }
 
 // decide finds the deciding rules.

@@ -15,6 +15,7 @@ type Policy struct {
 
 	labeled [HostVolume + 1]index // by scope; Variables stays empty, as rules contain them
 	plain   [scopes][]*Rule
+	some    [scopes]Set // granted for some object
 }
 
 // DenyAll returns a policy that denies everything: it replaces one that cannot be parsed.
@@ -59,6 +60,14 @@ func (r *Rule) String() string {
 	return "the rule `" + text + "` in line " + strconv.Itoa(r.Line) + " of policy " + strconv.Quote(r.Policy)
 }
 
+// granted returns what the rule permits.
+func (r *Rule) granted() Set {
+	if r.Set.IsDenied() {
+		return 0
+	}
+	return r.Set
+}
+
 // An index finds rules by the name of an object.
 type index struct {
 	names map[string]*Rule
@@ -94,6 +103,10 @@ func (p *Policy) prepare() {
 	}
 	for _, r := range p.Rules {
 		r.paths = newIndex(r.Paths)
+		p.some[r.Scope] |= r.granted()
+		for _, path := range r.Paths {
+			p.some[Variables] |= path.granted()
+		}
 	}
 }
 
