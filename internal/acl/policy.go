@@ -3,10 +3,7 @@
 
 package acl
 
-import (
-	"slices"
-	"strconv"
-)
+import "strconv"
 
 // A Policy is a parsed policy. Policies are immutable: many ACLs share one.
 type Policy struct {
@@ -147,15 +144,4 @@ func (s *search) take(r *Rule, rest int) {
 	if !s.noList {
 		s.rules = append(s.rules, r)
 	}
-}
-
-// Namespaces returns the labels of the policy's rules for namespaces.
-func (p *Policy) Namespaces() []string {
-	var labels []string
-	for _, r := range p.Rules {
-		if r.Scope == Namespace && !slices.Contains(labels, r.Label) {
-			labels = append(labels, r.Label)
-		}
-	}
-	return labels
 }
