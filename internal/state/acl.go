@@ -33,13 +33,25 @@ var aclRoles = declare(noun[api.ACLRole]{
 type ACLToken struct {
 	api.ACLToken        // SecretID is empty
 	Hash         []byte // SHA-256 of the secret
+	// Further holds the SHA-256 of the secrets that exchanges of one-time tokens returned, oldest
+	// first.
+	Further [][]byte `json:",omitempty"`
+}
+
+// hashes returns what the token is found by: the hash of each of its secrets.
+func (t *ACLToken) hashes() []string {
+	all := []string{hex.EncodeToString(t.Hash)}
+	for _, hash := range t.Further {
+		all = append(all, hex.EncodeToString(hash))
+	}
+	return all
 }
 
 var aclTokens = declare(noun[ACLToken]{
 	name: "acl_tokens", singular: "token", verb: "ACLToken", frame: 28,
 	key:    func(t *ACLToken) string { return t.AccessorID },
 	stamp:  func(t *ACLToken) (create, modify *uint64) { return &t.CreateIndex, &t.ModifyIndex },
-	groups: func(t *ACLToken) []string { return []string{hex.EncodeToString(t.Hash)} },
+	groups: (*ACLToken).hashes,
 	since:  sinceACL[ACLToken],
 	admit:  admitACLToken,
 })
@@ -142,9 +154,11 @@ func admitACLToken(all *noun[ACLToken], c *content, old, new *ACLToken) error {
 	if new == nil {
 		return nil
 	}
-	for other := range all.ofGroup(c, hex.EncodeToString(new.Hash)) {
-		if other.AccessorID != new.AccessorID {
-			return api.Errorf(api.CodeConflict, "the secret of the token is not unique; let the server choose it")
+	for _, hash := range new.hashes() {
+		for other := range all.ofGroup(c, hash) {
+			if other.AccessorID != new.AccessorID {
+				return api.Errorf(api.CodeConflict, "the secret of the token is not unique; let the server choose it")
+			}
 		}
 	}
 	for _, name := range new.Policies {

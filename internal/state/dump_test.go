@@ -41,6 +41,7 @@ type dump struct {
 	Revocations []*api.Revocation
 	Trust       *Trust
 	Renewals    []*Renewal
+	Access      []any // policies, roles and tokens
 	Stacks      []*api.Stack
 	StackJobs   []*api.StackJob
 	Units       []*api.Unit
@@ -119,6 +120,7 @@ func dumpOf(v *Snapshot) *dump {
 	d.Uninstalled = slices.Collect(v.UninstalledJobs("*"))
 	d.Namespaces = slices.Collect(v.NamespacesPrefix(""))
 	d.Autopilot, d.Renewals = v.Autopilot(), slices.Collect(v.Renewals())
+	d.Access = accessOf(v)
 	d.Servers, d.Revocations, d.Trust = slices.Collect(v.Servers()), slices.Collect(v.Revocations()), v.Trust()
 	d.Stacks, d.StackJobs = slices.Collect(v.Stacks("*")), slices.Collect(stackJobs.all(&v.content, ""))
 	d.Units, d.Shifts = slices.Collect(v.Units()), slices.Collect(v.Shifts())
@@ -164,6 +166,26 @@ func dumpOf(v *Snapshot) *dump {
 		}
 	}
 	return d
+}
+
+// accessOf returns everything that decides who may do what.
+func accessOf(v *Snapshot) (all []any) {
+	for p := range v.ACLPolicies("") {
+		all = append(all, p)
+	}
+	for r := range v.ACLRoles("") {
+		all = append(all, r, v.ACLRoleNamed(r.Name).ID)
+	}
+	for t := range v.ACLTokens("") {
+		all = append(all, t)
+		for _, hash := range append([][]byte{t.Hash}, t.Further...) {
+			all = append(all, v.ACLTokenOf([32]byte(append(slices.Clone(hash), make([]byte, 32)...))) != nil)
+		}
+	}
+	for o := range v.OneTimeTokens() {
+		all = append(all, o)
+	}
+	return all
 }
 
 func sortedIDs[T any](objects iter.Seq[T], id func(T) string) []string {

@@ -21,18 +21,20 @@ func objectCommands() map[string]Command {
 		"PutAutopilot": PutAutopilot(&api.AutopilotConfig{
 			LastContactThreshold: 300 * time.Millisecond, MaxTrailingLogs: 500, MinQuorum: 3, ServerStabilizationTime: time.Minute,
 		}, ptr(uint64(4))),
-		"PutRenewal":      PutRenewal(goldenRenewal()),
-		"DeleteRenewal":   DeleteRenewal("5f3e"),
-		"PutACLPolicy":    PutACLPolicy(goldenPolicy()),
-		"DeleteACLPolicy": DeleteACLPolicy("readers"),
-		"PutACLRole":      PutACLRole(goldenRole(), ptr(uint64(0))),
-		"DeleteACLRole":   DeleteACLRole("77777777-0000-4000-8000-000000000007"),
-		"PutACLToken":     PutACLToken(goldenACLToken(), ptr(uint64(0))),
-		"DeleteACLToken":  DeleteACLToken("88888888-0000-4000-8000-000000000008"),
-		"RaiseLevel":      &RaiseLevel{Level: 2, Version: "0.2.0"},
-		"PutServer":       PutServer(goldenServer(), ptr(uint64(0))),
-		"PutTrust":        PutTrust(goldenTrust(), ptr(uint64(9))),
-		"RevokeMember":    &RevokeMember{ID: "0b9c", Member: "db-3", Reason: "removed by an operator", Time: 1_790_000_000_000_000_000},
+		"PutRenewal":         PutRenewal(goldenRenewal()),
+		"DeleteRenewal":      DeleteRenewal("5f3e"),
+		"PutACLPolicy":       PutACLPolicy(goldenPolicy()),
+		"DeleteACLPolicy":    DeleteACLPolicy("readers"),
+		"PutACLRole":         PutACLRole(goldenRole(), ptr(uint64(0))),
+		"DeleteACLRole":      DeleteACLRole("77777777-0000-4000-8000-000000000007"),
+		"PutACLToken":        PutACLToken(goldenACLToken(), ptr(uint64(0))),
+		"DeleteACLToken":     DeleteACLToken("88888888-0000-4000-8000-000000000008"),
+		"PutOneTimeToken":    PutOneTimeToken(goldenOneTimeToken()),
+		"DeleteOneTimeToken": DeleteOneTimeToken("88888888-0000-4000-8000-000000000008", 9),
+		"RaiseLevel":         &RaiseLevel{Level: 2, Version: "0.2.0"},
+		"PutServer":          PutServer(goldenServer(), ptr(uint64(0))),
+		"PutTrust":           PutTrust(goldenTrust(), ptr(uint64(9))),
+		"RevokeMember":       &RevokeMember{ID: "0b9c", Member: "db-3", Reason: "removed by an operator", Time: 1_790_000_000_000_000_000},
 	}
 }
 
@@ -134,6 +136,23 @@ func accessStore(t testing.TB) *Store {
 	s := New()
 	for i, c := range []Command{PutACLPolicy(goldenPolicy()), PutACLRole(goldenRole(), nil), PutACLToken(goldenACLToken(), nil)} {
 		must(t, s.Apply(uint64(5+i), []Command{c}))
+	}
+	return s
+}
+
+func goldenOneTimeToken() *OneTimeToken {
+	return &OneTimeToken{Hash: []byte{4, 5, 6}, OneTimeToken: api.OneTimeToken{
+		AccessorID: "88888888-0000-4000-8000-000000000008", ExpiresAt: time.Unix(1_790_000_600, 0).UTC(),
+	}}
+}
+
+// oneTimeStore holds what the format learned to hold with one-time tokens.
+func oneTimeStore(t testing.TB) *Store {
+	s := accessStore(t)
+	token := goldenACLToken()
+	token.Further = [][]byte{{7, 8, 9}}
+	for i, c := range []Command{PutACLToken(token, nil), PutOneTimeToken(goldenOneTimeToken())} {
+		must(t, s.Apply(uint64(8+i), []Command{c}))
 	}
 	return s
 }

@@ -12,36 +12,54 @@ import (
 // ExpiredTokenKept is how long a token is listed after it expired.
 const ExpiredTokenKept = time.Hour
 
-// tokens deletes expired tokens.
+// tokens deletes expired tokens, and one-time tokens.
 type tokens struct{}
 
-// NewTokens returns the controller of tokens that expire. Its keys are accessor ids.
+// NewTokens returns the controller of tokens that expire, and of one-time tokens. Its keys are
+// accessor ids: a one-time token has that of the token for which it stands.
 func NewTokens() Controller { return tokens{} }
 
 func (tokens) Name() string { return "tokens" }
 
 func (tokens) All(snap *state.Snapshot) (keys []string) {
 	for t := range snap.ACLTokens("") {
-		if t.ExpirationTime != nil {
+		if t.ExpirationTime != nil || snap.OneTimeToken(t.AccessorID) != nil {
 			keys = append(keys, t.AccessorID)
+		}
+	}
+	for o := range snap.OneTimeTokens() {
+		if snap.ACLToken(o.AccessorID) == nil {
+			keys = append(keys, o.AccessorID)
 		}
 	}
 	return keys
 }
 
 func (tokens) Touched(c *state.Change, add func(string)) {
-	if t, ok := c.New.(*state.ACLToken); ok && t.ExpirationTime != nil {
-		add(t.AccessorID)
+	switch object := c.New.(type) {
+	case *state.ACLToken:
+		if object.ExpirationTime != nil {
+			add(object.AccessorID)
+		}
+	case *state.OneTimeToken:
+		add(object.AccessorID)
 	}
 }
 
-func (tokens) Act(snap *state.Snapshot, key string, now time.Time) ([]state.Command, time.Time) {
-	t := snap.ACLToken(key)
-	if t == nil || t.ExpirationTime == nil {
-		return nil, time.Time{}
+func (tokens) Act(snap *state.Snapshot, key string, now time.Time) (commands []state.Command, wake time.Time) {
+	at := func(end time.Time, delete state.Command) {
+		switch {
+		case !now.Before(end):
+			commands = append(commands, delete)
+		case wake.IsZero() || end.Before(wake):
+			wake = end
+		}
 	}
-	if end := t.ExpirationTime.Add(ExpiredTokenKept); now.Before(end) {
-		return nil, end
+	if t := snap.ACLToken(key); t != nil && t.ExpirationTime != nil {
+		at(t.ExpirationTime.Add(ExpiredTokenKept), state.DeleteACLToken(key))
 	}
-	return []state.Command{state.DeleteACLToken(key)}, time.Time{}
+	if o := snap.OneTimeToken(key); o != nil {
+		at(o.ExpiresAt, state.DeleteOneTimeToken(key, o.ModifyIndex))
+	}
+	return commands, wake
 }

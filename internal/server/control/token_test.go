@@ -41,3 +41,42 @@ func TestExpiredTokensAreDeleted(t *testing.T) {
 		t.Errorf("of a token that does not expire it does %v and looks again at %s", cmds, wake)
 	}
 }
+
+func TestExpiredOneTimeTokensAreDeleted(t *testing.T) {
+	w, c := newWorld(t), control.NewTokens()
+	expires := after(time.Minute)
+	for i, end := range []*time.Time{&expires, nil} {
+		token := &state.ACLToken{Hash: []byte{byte(i)}}
+		token.AccessorID, token.Type, token.ExpirationTime = string(rune('a'+i)), api.ACLTokenManagement, end
+		w.apply(state.PutACLToken(token, nil))
+	}
+	put := func(accessor string, end time.Time) {
+		w.apply(state.PutOneTimeToken(&state.OneTimeToken{OneTimeToken: api.OneTimeToken{AccessorID: accessor, ExpiresAt: end}, Hash: []byte(accessor)}))
+	}
+	once := after(30 * time.Minute)
+	put("a", once)
+	put("b", once)
+	if keys, want := c.All(w.store.Snapshot()), []string{"a", "b"}; !slices.Equal(keys, want) {
+		t.Fatalf("a new leader looks at %q, want %q", keys, want)
+	}
+	if cmds, wake := c.Act(w.store.Snapshot(), "a", expires); len(cmds) != 0 || !wake.Equal(once) {
+		t.Errorf("before both ends it does %v and looks again at %s, want nothing until %s", cmds, wake, once)
+	}
+	cmds, wake := c.Act(w.store.Snapshot(), "a", once)
+	if end := expires.Add(control.ExpiredTokenKept); len(cmds) != 1 || !wake.Equal(end) {
+		t.Fatalf("at the first end it does %v and looks again at %s, want one command until %s", cmds, wake, end)
+	}
+	put("a", once.Add(time.Minute)) // a newer one in the meantime
+	if err := w.store.Apply(w.store.Index()+1, cmds)[0]; api.CodeOf(err) != api.CodeConflict {
+		t.Errorf("the deletion of a replaced one-time token: %v, want a conflict", err)
+	}
+	w.apply(state.DeleteACLToken("a"))
+	if keys, want := c.All(w.store.Snapshot()), []string{"b", "a"}; !slices.Equal(keys, want) {
+		t.Errorf("after the deletion of the token, a new leader looks at %q, want %q", keys, want)
+	}
+	cmds, wake = c.Act(w.store.Snapshot(), "a", once.Add(time.Minute))
+	w.apply(cmds...)
+	if w.store.Snapshot().OneTimeToken("a") != nil || w.store.Snapshot().OneTimeToken("b") == nil || !wake.IsZero() {
+		t.Errorf("the wrong one-time token is deleted, or it looks again at %s", wake)
+	}
+}
