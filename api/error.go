@@ -16,13 +16,14 @@ type ErrorCode string
 
 // Error codes.
 const (
-	CodeInvalid     ErrorCode = "invalid"     // the request is invalid: 400
-	CodeForbidden   ErrorCode = "forbidden"   // 403
-	CodeNotFound    ErrorCode = "not_found"   // 404
-	CodeConflict    ErrorCode = "conflict"    // a check-and-set index or the current state does not permit it: 409
-	CodeTooLarge    ErrorCode = "too_large"   // 413
-	CodeUnavailable ErrorCode = "unavailable" // no leader, shutting down: 503
-	CodeInternal    ErrorCode = "internal"    // 500; details are in the server's log
+	CodeInvalid     ErrorCode = "invalid"      // the request is invalid: 400
+	CodeForbidden   ErrorCode = "forbidden"    // 403
+	CodeNotFound    ErrorCode = "not_found"    // 404
+	CodeConflict    ErrorCode = "conflict"     // a check-and-set index or the current state does not permit it: 409
+	CodeTooLarge    ErrorCode = "too_large"    // 413
+	CodeRateLimited ErrorCode = "rate_limited" // 429
+	CodeUnavailable ErrorCode = "unavailable"  // no leader, shutting down: 503
+	CodeInternal    ErrorCode = "internal"     // 500; details are in the server's log
 )
 
 // HTTPStatus returns the HTTP status of the code, or that of CodeInternal for an unknown
@@ -39,6 +40,8 @@ func (c ErrorCode) HTTPStatus() int {
 		return http.StatusConflict
 	case CodeTooLarge:
 		return http.StatusRequestEntityTooLarge
+	case CodeRateLimited:
+		return http.StatusTooManyRequests
 	case CodeUnavailable:
 		return http.StatusServiceUnavailable
 	}

@@ -37,6 +37,7 @@ func TestACLCallsGoToTheirRoutes(t *testing.T) {
 			_, err := a.PutPolicy(ctx, &api.ACLPolicy{Name: "web", Description: "d", Rules: "r"})
 			return err
 		},
+		`PUT /v1/acl/bootstrap {"BootstrapSecret":"s"}`: func(ctx context.Context) error { _, err := a.Bootstrap(ctx, "s"); return err },
 		"GET /v1/acl/roles ":         func(ctx context.Context) error { _, _, err := a.Roles(ctx, nil); return err },
 		"GET /v1/acl/role/ab ":       func(ctx context.Context) error { _, _, err := a.Role(ctx, "ab", nil); return err },
 		"GET /v1/acl/role/name/web ": func(ctx context.Context) error { _, _, err := a.RoleNamed(ctx, "web", nil); return err },

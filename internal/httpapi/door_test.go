@@ -18,6 +18,8 @@ import (
 var openRoutes = map[string]int{
 	"GET /v1/agent/health": http.StatusOK, "GET /v1/status/leader": http.StatusOK, "GET /v1/cluster/ca": http.StatusOK,
 	"PUT /v1/cluster/join": http.StatusBadRequest, "POST /v1/cluster/join": http.StatusBadRequest, // its body has a secret of its own
+	"PUT /v1/acl/bootstrap": http.StatusBadRequest, "POST /v1/acl/bootstrap": http.StatusBadRequest, // already done
+	"PUT /v1/acl/token/onetime/exchange": http.StatusBadRequest, "POST /v1/acl/token/onetime/exchange": http.StatusBadRequest, // empty
 }
 
 // doorPaths are every route, and what is served beside the table.

@@ -20,6 +20,7 @@ import (
 	"github.com/reeve-run/reeve/internal/coalesce"
 	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/eventstream"
+	"github.com/reeve-run/reeve/internal/limit"
 	"github.com/reeve-run/reeve/internal/metrics"
 	"github.com/reeve-run/reeve/internal/relay"
 	"github.com/reeve-run/reeve/internal/server"
@@ -101,6 +102,7 @@ type Handler struct {
 	events      *eventstream.Hub
 	openapi     func() []byte // written when first asked for
 	writes      writes
+	logins      *limit.Limiter // of routes with Limited
 	started     time.Time
 }
 
@@ -125,6 +127,7 @@ func New(c Config) *Handler {
 		c.Metrics = metrics.New(metrics.OfServer(c.Server, c.Name, c.Version), metrics.DefaultLimits)
 	}
 	h := &Handler{Config: c, open: map[string]bool{}, started: time.Now(), patience: leaderPatience}
+	h.logins = limit.New(loginsPerSecond, loginsBurst, loginAddresses)
 	h.transport = NewTransport(nil)
 	h.leads = func() bool { return h.Server.IsLeader() }
 	h.readIndex = func(ctx context.Context) (uint64, error) {

@@ -77,6 +77,10 @@ func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request, rt *route) {
 		c.fail(err)
 		return
 	}
+	if err := c.limit(); err != nil {
+		c.fail(err)
+		return
+	}
 	if done, err := c.passOn(); err != nil {
 		c.fail(err)
 		return

@@ -83,6 +83,7 @@ type route struct {
 	Strict     bool          // rejects unknown keys in the body; Nomad's routes accept them
 	Nested     bool          // the id, which ends the pattern, may contain slashes, escaped or not
 	Open       bool          // serves every caller, also an unknown one
+	Limited    bool          // refuses addresses that send many requests; see limits.go
 	Nodes      nodeAccess    // the requests of nodes that it serves
 	Renews     bool          // also serves nodes whose certificate has expired
 	AnyServer  bool          // a server answers without asking the leader
@@ -176,6 +177,12 @@ func (r route) filtering() route {
 // open marks a route that untrusted callers may use.
 func (r route) open() route {
 	r.Open = true
+	return r
+}
+
+// limited marks a route that bounds the requests of each address.
+func (r route) limited() route {
+	r.Limited = true
 	return r
 }
 

@@ -271,6 +271,9 @@ func routeTable() []route {
 		read("/v1/acl/token/{id}", Management, "Returns a token by its accessor id, without its secret.", getACLToken).blocking(aclTokens),
 		write(put, "/v1/acl/token/{id}", Management, "Changes the name, policies and roles of a token.", updateACLToken),
 		write(del, "/v1/acl/token/{id}", Management, "Deletes a token: its bearer loses all rights.", deleteACLToken),
+		write(put, "/v1/acl/token/onetime", OwnToken, "Creates a one-time token, which stands for the caller's token for 10 minutes. Only this response contains it.", createOneTimeToken),
+		write(put, "/v1/acl/token/onetime/exchange", Anonymous, "Returns the token for which a one-time token stands, with a new secret. The one-time token in the body permits it, once.", exchangeOneTimeToken).strict().upTo(loginBodyLimit).open().limited(),
+		write(put, "/v1/acl/bootstrap", Anonymous, "Returns another management token, if the reset file on the leader permits it: the founding of the cluster created the first.", bootstrapACL).bodyOptional().strict().upTo(loginBodyLimit).open().limited(),
 		read("/v1/acl/explain", OwnToken, "Returns whether a token may do something, and the rule that decides; by default the caller's token.", explainACL).params("capability", "accessor", "path", "name"),
 
 		plain("/v1/cluster/ca", Anonymous, "Returns the certificates by which machines verify the members of this cluster.", getClusterCA).open().anyServer(),

@@ -81,6 +81,9 @@ var samples = map[string]string{
 	"PUT /v1/acl/token":                         `{"Name": "ana", "Type": "client", "Policies": ["readers"]}`,
 	"PUT /v1/acl/token/{id}":                    `{"Name": "ana", "Policies": ["readers"]}`,
 	"DELETE /v1/acl/token/{id}":                 ``,
+	"PUT /v1/acl/token/onetime":                 ``,
+	"PUT /v1/acl/token/onetime/exchange":        `{}`,
+	"PUT /v1/acl/bootstrap":                     ``,
 	"PUT /v1/cluster/join":                      `{"Token": "reeve-node-1"}`,
 	"PUT /v1/operator/snapshot":                 `no snapshot`,
 	"PUT /v1/cluster/renew":                     `{"CSR": "none"}`,
@@ -193,6 +196,10 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusBadRequest // the job under test starts no others
 			case r.Pattern == "/v1/cluster/join":
 				want = http.StatusBadRequest // the token in the sample is cut short
+			case strings.HasPrefix(r.Pattern, "/v1/acl/token/onetime"): // neither the caller nor the sample has a token
+				want = http.StatusBadRequest
+			case r.Pattern == "/v1/acl/bootstrap": // the cluster under test was founded
+				want = http.StatusBadRequest
 			case r.ForServers:
 				want = http.StatusForbidden // the caller under test is no server
 			case r.Pattern == "/v1/cluster/renew" || r.Pattern == "/v1/cluster/announce":
@@ -277,7 +284,7 @@ func TestEveryBodyIsChecked(t *testing.T) {
 			"a list":     {`[1]`, http.StatusBadRequest, "must be an object"},
 			"no JSON":    {`Job: web`, http.StatusBadRequest, "broken at line 1"},
 			"too large":  {`"` + strings.Repeat("x", int(r.BodyLimit)) + `"`, http.StatusRequestEntityTooLarge, "larger than"},
-			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7, "Finish": 7, "MaxTrailingLogs": "7"}`, http.StatusBadRequest, " must be "},
+			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7, "Finish": 7, "MaxTrailingLogs": "7", "OneTimeSecretID": 7, "BootstrapSecret": 7}`, http.StatusBadRequest, " must be "},
 		} {
 			got := h.do(r.Method, path, c.body)
 			if got.status != c.status || !strings.Contains(got.body, c.says) {

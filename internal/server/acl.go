@@ -68,10 +68,17 @@ func (s *Server) CreateACLToken(ctx context.Context, t *api.ACLToken) (*api.ACLT
 	if err := t.Validate(); err != nil {
 		return nil, 0, err
 	}
+	return s.createToken(ctx, t, "")
+}
+
+// createToken stores a token whose fields are valid. An empty secret is chosen.
+func (s *Server) createToken(ctx context.Context, t *api.ACLToken, secret string) (*api.ACLToken, uint64, error) {
 	v := s.store.Snapshot()
-	secret, err := s.newSecret(v)
-	if err != nil {
-		return nil, 0, err
+	var err error
+	if secret == "" {
+		if secret, err = s.newSecret(v); err != nil {
+			return nil, 0, err
+		}
 	}
 	now := time.Now().UTC()
 	stored := &state.ACLToken{ACLToken: *t}
