@@ -14,18 +14,20 @@ import (
 type Namespace struct {
 	Name         string
 	Description  string
-	Quota        string                 // not supported: must be empty
+	Quota        string                 // name of the quota of the namespace; "": only those of its ancestors
 	Capabilities *NamespaceCapabilities // nil: everything is allowed
 	Meta         map[string]string
 	CreateIndex  uint64
 	ModifyIndex  uint64
 
+	// NodePoolConfiguration restricts the node pools of jobs; nil: every pool is allowed.
+	NodePoolConfiguration *NamespaceNodePools `json:",omitempty"`
+
 	// Settings of Nomad that are not supported. They must be empty.
-	NodePoolConfiguration map[string]any    `json:",omitempty"`
-	VaultConfiguration    map[string]any    `json:",omitempty"`
-	ConsulConfiguration   map[string]any    `json:",omitempty"`
-	RequiredExtraClaims   map[string]string `json:",omitempty"`
-	OptionalExtraClaims   map[string]string `json:",omitempty"`
+	VaultConfiguration  map[string]any    `json:",omitempty"`
+	ConsulConfiguration map[string]any    `json:",omitempty"`
+	RequiredExtraClaims map[string]string `json:",omitempty"`
+	OptionalExtraClaims map[string]string `json:",omitempty"`
 }
 
 // NamespaceCapabilities restricts the jobs of a namespace when they are registered. A nil
@@ -37,10 +39,19 @@ type NamespaceCapabilities struct {
 	DisabledNetworkModes []string
 }
 
+// NamespaceNodePools restricts the node pools of a namespace's jobs when they are registered. In
+// names of pools, "*" stands for any text.
+type NamespaceNodePools struct {
+	Default string   // pool of jobs that name none; "": the built-in default pool. It is always allowed
+	Allowed []string // empty: all pools that are not denied
+	Denied  []string // must be empty if Allowed is not
+}
+
 // Limits of a namespace.
 const (
 	maxNamespaceDescription = 256
 	maxNamespaceMeta        = 16 << 10 // bytes of all keys and values
+	maxNamespacePools       = 128      // entries of each list
 )
 
 const namespaceNameRule = "must be 1 to 128 letters, digits and \"-\", with \"/\" between a parent and its child"
@@ -83,15 +94,15 @@ func (n *Namespace) Validate() error {
 	if size > maxNamespaceMeta {
 		c.add("Meta: has %d bytes; at most %d are allowed", size, maxNamespaceMeta)
 	}
-	if n.Quota != "" {
-		c.add("Quota: %q: quotas are not supported yet; remove it", n.Quota)
+	if n.Quota != "" && !IsQuotaName(n.Quota) {
+		c.add("Quota: %.128q %s", n.Quota, quotaNameRule)
 	}
+	n.NodePoolConfiguration.validate(&c)
 	for _, unsupported := range []struct {
 		field string
 		set   bool
 		hint  string
 	}{
-		{"NodePoolConfiguration", len(n.NodePoolConfiguration) > 0, "set node_pool in job files instead"},
 		{"VaultConfiguration", len(n.VaultConfiguration) > 0, "remove it"},
 		{"ConsulConfiguration", len(n.ConsulConfiguration) > 0, "remove it"},
 		{"RequiredExtraClaims", len(n.RequiredExtraClaims) > 0, "remove it"},
@@ -106,11 +117,14 @@ func (n *Namespace) Validate() error {
 
 // Refusals returns the parts of a job that the namespace does not allow.
 func (n *Namespace) Refusals(j *Job) []string {
+	var c complaints
+	if !n.NodePoolConfiguration.allows(j.NodePool) {
+		c.add("namespace %q does not allow node pool %q", n.Name, j.NodePool)
+	}
 	if n.Capabilities == nil {
-		return nil
+		return c
 	}
 	may := n.Capabilities
-	var c complaints
 	for _, g := range j.Groups {
 		for _, network := range g.Networks {
 			mode := network.Mode
@@ -132,4 +146,75 @@ func (n *Namespace) Refusals(j *Job) []string {
 
 func allows(enabled, disabled []string, value string) bool {
 	return (len(enabled) == 0 || slices.Contains(enabled, value)) && !slices.Contains(disabled, value)
+}
+
+func (p *NamespaceNodePools) validate(c *complaints) {
+	if p == nil {
+		return
+	}
+	if p.Default != "" && !isPoolName(p.Default) {
+		c.add("NodePoolConfiguration.Default: %.128q is not the name of a node pool", p.Default)
+	}
+	if len(p.Allowed) > 0 && len(p.Denied) > 0 {
+		c.add("NodePoolConfiguration: Allowed and Denied are both set; remove one")
+	}
+	for _, list := range []struct {
+		field string
+		names []string
+	}{{"Allowed", p.Allowed}, {"Denied", p.Denied}} {
+		if len(list.names) > maxNamespacePools {
+			c.add("NodePoolConfiguration.%s: has %d entries; at most %d are allowed", list.field, len(list.names), maxNamespacePools)
+			continue
+		}
+		for _, name := range list.names {
+			if !isPoolName(strings.ReplaceAll(name, "*", "-")) {
+				c.add("NodePoolConfiguration.%s: %.128q is not the name of a node pool; \"*\" stands for any text", list.field, name)
+			}
+		}
+	}
+}
+
+// DefaultPool returns the node pool of jobs that name none.
+func (n *Namespace) DefaultPool() string {
+	if p := n.NodePoolConfiguration; p != nil && p.Default != "" {
+		return p.Default
+	}
+	return NodePoolDefault
+}
+
+// allows reports whether jobs may use a node pool. The pool "all" has the nodes of every pool, so
+// it needs to be allowed by a name of its own or by "*".
+func (p *NamespaceNodePools) allows(pool string) bool {
+	switch {
+	case p == nil:
+		return true
+	case p.Default != "" && pool == p.Default:
+		return true
+	case len(p.Allowed) > 0:
+		return slices.ContainsFunc(p.Allowed, func(glob string) bool { return matchesGlob(glob, pool) })
+	case pool == NodePoolAll && len(p.Denied) > 0:
+		return false
+	}
+	return !slices.ContainsFunc(p.Denied, func(glob string) bool { return matchesGlob(glob, pool) })
+}
+
+// matchesGlob reports whether a name matches a pattern in which "*" stands for any text.
+func matchesGlob(glob, name string) bool {
+	parts := strings.Split(glob, "*")
+	if len(parts) == 1 {
+		return glob == name
+	}
+	name, ok := strings.CutPrefix(name, parts[0])
+	if !ok {
+		return false
+	}
+	last := len(parts) - 1
+	for _, part := range parts[1:last] {
+		_, after, found := strings.Cut(name, part)
+		if !found {
+			return false
+		}
+		name = after
+	}
+	return strings.HasSuffix(name, parts[last])
 }

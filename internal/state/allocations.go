@@ -111,6 +111,7 @@ func (t *txn) putAllocation(a *api.Allocation) {
 	job.summarized = t.index
 	t.countHealth(old, a)
 	t.countOrphans(old, a)
+	t.meter(old, a)
 	t.emit(TableAllocations, Put, orNil(old), a)
 	t.markDirty(row.job)
 }
@@ -130,6 +131,7 @@ func (t *txn) deleteAllocation(id string) {
 	t.unlinkAllocation(row, old)
 	t.allocations.remove(t.gen, id, slot)
 	t.countOrphans(old, nil)
+	t.meter(old, nil)
 	t.emit(TableAllocations, Delete, old, nil)
 }
 

@@ -59,6 +59,8 @@ type dump struct {
 	Launches    map[string]Launches
 	Scaled      []string
 	ByIndex     map[string][]string // "job web" -> ids
+	Quotas      []*api.Quota
+	QuotaUsage  map[string]map[string]api.QuotaUse // by quota and pool
 }
 
 type dumpedAllocation struct {
@@ -119,6 +121,7 @@ func dumpOf(v *Snapshot) *dump {
 	d.Orphans = v.OrphanCount()
 	d.Uninstalled = slices.Collect(v.UninstalledJobs("*"))
 	d.Namespaces = slices.Collect(v.NamespacesPrefix(""))
+	d.Quotas, d.QuotaUsage = slices.Collect(v.QuotasPrefix("")), quotaSums(v)
 	d.Autopilot, d.Renewals = v.Autopilot(), slices.Collect(v.Renewals())
 	d.Access = accessOf(v)
 	d.Servers, d.Revocations, d.Trust = slices.Collect(v.Servers()), slices.Collect(v.Revocations()), v.Trust()

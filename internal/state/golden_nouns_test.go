@@ -31,6 +31,8 @@ func objectCommands() map[string]Command {
 		"DeleteACLToken":     DeleteACLToken("88888888-0000-4000-8000-000000000008"),
 		"PutOneTimeToken":    PutOneTimeToken(goldenOneTimeToken()),
 		"DeleteOneTimeToken": DeleteOneTimeToken("88888888-0000-4000-8000-000000000008", 9),
+		"PutQuota":           PutQuota(goldenQuota(), ptr(uint64(0))),
+		"DeleteQuota":        DeleteQuota("team"),
 		"RaiseLevel":         &RaiseLevel{Level: 2, Version: "0.2.0"},
 		"PutServer":          PutServer(goldenServer(), ptr(uint64(0))),
 		"PutTrust":           PutTrust(goldenTrust(), ptr(uint64(9))),

@@ -416,6 +416,7 @@ func TestSnapshotFormatIsKept(t *testing.T) {
 	t.Run("autopilot", func(t *testing.T) { snapshotIsKept(t, autopilotStore(t)) })
 	t.Run("rotation", func(t *testing.T) { snapshotIsKept(t, rotationStore(t)) })
 	t.Run("access", func(t *testing.T) { snapshotIsKept(t, accessStore(t)) })
+	t.Run("quotas", func(t *testing.T) { snapshotIsKept(t, quotaStore(t)) })
 	t.Run("one-time", func(t *testing.T) { snapshotIsKept(t, oneTimeStore(t)) })
 	t.Run("level", func(t *testing.T) { snapshotIsKept(t, levelStore(t)) })
 	t.Run("members", func(t *testing.T) { snapshotIsKept(t, membersStore(t)) })

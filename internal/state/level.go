@@ -15,7 +15,7 @@ import (
 //
 //	1  everything that earlier versions wrote; their servers announce no level
 //	2  restores through the log, rotations of the root certificate
-//	3  policies, roles and tokens
+//	3  policies, roles and tokens; quotas, and namespaces with a quota or rules about node pools
 //
 // The state has a level too, which only rises. A command of a higher level must not be written:
 // see Needs. The leader raises the level once all servers can apply the next one.
@@ -83,6 +83,7 @@ const (
 	restoresSnapshot = "restore a snapshot"
 	replacesRoot     = "replace the root certificate"
 	controlsAccess   = "change policies, roles and tokens"
+	limitsNamespaces = "limit namespaces by quotas and node pools"
 )
 
 func (c *StageRestore) needs() (int, string) { return 2, restoresSnapshot }
@@ -106,6 +107,14 @@ func (n *noun[T]) isLeveled() bool { return n.since != nil }
 func sinceRotation(t *Trust) (int, string) {
 	if t != nil && t.CrossSigned != "" {
 		return 2, replacesRoot
+	}
+	return firstLevel, ""
+}
+
+// sinceQuota is the level of namespaces with a quota or with rules about node pools.
+func sinceQuota(n *api.Namespace) (int, string) {
+	if n != nil && (n.Quota != "" || n.NodePoolConfiguration != nil) {
+		return 3, limitsNamespaces
 	}
 	return firstLevel, ""
 }

@@ -22,6 +22,7 @@ var namespaces = declare(noun[api.Namespace]{
 	eventType: putOrDelete[api.Namespace](api.EventTypeNamespaceUpserted, api.EventTypeNamespaceDeleted),
 	search:    api.SearchNamespaces,
 	admit:     admitNamespace,
+	since:     sinceQuota,
 })
 
 // TableNamespaces holds *api.Namespace, without an unchanged default namespace.
@@ -52,6 +53,8 @@ func admitNamespace(all *noun[api.Namespace], c *content, old, new *api.Namespac
 		return admitNamespaceDeletion(all, c, old)
 	case new.Name == "":
 		return api.Errorf(api.CodeInvalid, "a namespace needs a Name")
+	case new.Quota != "" && c.Quota(new.Quota) == nil && (old == nil || old.Quota != new.Quota):
+		return api.Errorf(api.CodeInvalid, "namespace %q needs quota %q, which does not exist; create it with: reeve quota apply FILE", new.Name, new.Quota)
 	case old != nil:
 		return nil
 	}
@@ -116,7 +119,7 @@ func (c *content) CheckNamespace(job *api.Job) error {
 	if refusals := c.Namespace(job.Namespace).Refusals(job); len(refusals) > 0 {
 		return &api.Error{
 			Code:    api.CodeInvalid,
-			Message: "the job uses drivers or network modes that its namespace does not allow; remove them, or see: reeve namespace inspect " + job.Namespace,
+			Message: "the job uses drivers, network modes or a node pool that its namespace does not allow; change them, or see: reeve namespace inspect " + job.Namespace,
 			Detail:  refusals,
 		}
 	}

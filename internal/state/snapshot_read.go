@@ -79,6 +79,7 @@ func (l *loader) read(r io.Reader) error {
 			return fmt.Errorf("the snapshot is damaged: frame %d: %w", n, err)
 		}
 		if frame.kind == frameEnd {
+			l.meterAll()
 			return nil
 		}
 	}

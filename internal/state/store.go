@@ -36,9 +36,12 @@ type content struct {
 	tokens      ids // slots of dispatched jobs by idempotency token
 	scaled      ids // slots of the jobs with scaling policies
 	cluster     cluster
-	orphans     int         // number of orphans
-	nouns       []rows      // by table; shared in snapshots
-	beginnings  *beginnings // only the writer uses it
+	orphans     int                 // number of orphans
+	limited     int                 // number of namespaces that name a quota
+	jobUsage    table[api.QuotaUse] // by job and node pool, of jobs that quotas limit
+	quotaUsage  table[api.QuotaUse] // by quota and node pool
+	nouns       []rows              // by table; shared in snapshots
+	beginnings  *beginnings         // only the writer uses it
 }
 
 func newContent() content {
@@ -53,6 +56,8 @@ func newContent() content {
 		callbacks:   newTable[callbackRow](),
 		tokens:      newIDs(),
 		scaled:      newIDs(),
+		jobUsage:    newTable[api.QuotaUse](),
+		quotaUsage:  newTable[api.QuotaUse](),
 		beginnings:  new(beginnings),
 		cluster:     cluster{scheduler: api.DefaultSchedulerConfig()},
 	}
@@ -146,6 +151,9 @@ func (s *Store) publish() {
 		scaled:      w.scaled.published(last.scaled),
 		cluster:     w.cluster,
 		orphans:     w.orphans,
+		limited:     w.limited,
+		jobUsage:    w.jobUsage.published(&last.jobUsage),
+		quotaUsage:  w.quotaUsage.published(&last.quotaUsage),
 		nouns:       publishNouns(w.nouns, last.nouns),
 	}})
 	s.gen++
