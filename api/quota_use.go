@@ -223,3 +223,52 @@ func (a *Allocation) QuotaNeed() (u QuotaUse, pool string) {
 	}
 	return u.bounded(), pool
 }
+
+// A QuotaDimension is one resource of a quota with what is used of it.
+type QuotaDimension struct {
+	Name  string // "cpu", "cores", "memory", "memory_max", "disk" or "allocations"
+	Unit  string // with a space in front; "": none
+	Used  int64
+	Limit int64 // 0: unlimited; negative: nothing is allowed
+}
+
+// Dimensions returns the resources of the quota in a fixed order.
+func (r *QuotaRoom) Dimensions(used QuotaUse) []QuotaDimension {
+	have := used.values()
+	all := make([]QuotaDimension, len(have))
+	for i, d := range quotaDimensions {
+		all[i] = QuotaDimension{Name: d.name, Unit: d.unit, Used: have[i]}
+		if limit := r.Limits[i]; limit != nil {
+			all[i].Limit = int64(*limit)
+		}
+	}
+	return all
+}
+
+// In returns what counts against the limits of a node pool; "": of all.
+func (u *QuotaUsage) In(pool string) (use QuotaUse) {
+	for _, l := range u.Used {
+		if l == nil || l.RegionLimit == nil {
+			continue
+		}
+		if pool == "" {
+			return l.RegionLimit.amounts().use()
+		}
+		for _, p := range l.RegionLimit.NodePools {
+			if p.NodePool == pool {
+				return p.amounts().use()
+			}
+		}
+	}
+	return QuotaUse{}
+}
+
+func (a QuotaAmounts) use() QuotaUse {
+	var n [len(a)]int64
+	for i, v := range a {
+		if v != nil {
+			n[i] = int64(*v)
+		}
+	}
+	return QuotaUse{n[0], n[1], n[2], n[3], n[4], n[5]}
+}

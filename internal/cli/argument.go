@@ -88,6 +88,7 @@ func init() {
 		"DEPLOYMENT": {complete: idsOf(api.SearchDeployments), resolve: (*call).deploymentArgument},
 		"INSTANCE":   {complete: instanceNames, missing: missingInstance},
 		"NAMESPACE":  {complete: idsOf(api.SearchNamespaces)},
+		"QUOTA":      {complete: quotaNames},
 		"POOL":       {complete: idsOf(api.SearchNodePools)},
 		"STACK":      {complete: stackNames},
 		"UNIT":       {complete: unitNames},

@@ -18,6 +18,7 @@ import (
 // namespaceChange is the change that the flags of "namespace apply" describe.
 type namespaceChange struct {
 	description string
+	quota       string
 	meta        map[string]string
 	flags       *pflag.FlagSet
 }
@@ -34,10 +35,12 @@ name that ends in .json. An argument with a dot is a file, because names of
 namespaces contain no dots. The parent of a nested namespace must exist.`,
 		example: `reeve namespace apply dev
 reeve namespace apply -description "for experiments" -meta team=web dev/sandbox
+reeve namespace apply -quota web-team dev
 reeve namespace apply dev.hcl`,
 		flags: func(f *pflag.FlagSet) {
 			change.flags = f
 			f.StringVar(&change.description, "description", "", "set the description to `TEXT`")
+			f.StringVar(&change.quota, "quota", "", "set the quota to that of the name `QUOTA`; an empty name removes it")
 			f.StringToStringVar(&change.meta, "meta", nil, "set `KEY=VALUE`; an empty value removes the key; repeatable")
 			f.BoolVar(&asJSON, "json", false, "read the file as JSON, like the HTTP API")
 		},
@@ -62,7 +65,7 @@ func (c *cli) applyNamespace(ctx context.Context, cl *client.Client, arg string,
 	fromFile := arg == "-" || asJSON || strings.Contains(arg, ".")
 	switch {
 	case fromFile && change.isSet():
-		return nil, false, usagef("-description and -meta change a namespace by its name; edit %s instead", arg)
+		return nil, false, usagef("-description, -quota and -meta change a namespace by its name; edit %s instead", arg)
 	case fromFile:
 		if n, err = c.readNamespace(arg, asJSON || strings.HasSuffix(arg, ".json")); err != nil {
 			return nil, false, err
@@ -91,12 +94,15 @@ func (c *cli) applyNamespace(ctx context.Context, cl *client.Client, arg string,
 }
 
 func (ch *namespaceChange) isSet() bool {
-	return ch.flags.Changed("description") || ch.flags.Changed("meta")
+	return ch.flags.Changed("description") || ch.flags.Changed("quota") || ch.flags.Changed("meta")
 }
 
 func (ch *namespaceChange) apply(n *api.Namespace) {
 	if ch.flags.Changed("description") {
 		n.Description = ch.description
+	}
+	if ch.flags.Changed("quota") {
+		n.Quota = ch.quota
 	}
 	if len(ch.meta) == 0 {
 		return

@@ -35,6 +35,11 @@ type namespaceBlocks struct {
 		EnabledNetworkModes  []string `hcl:"enabled_network_modes,optional"`
 		DisabledNetworkModes []string `hcl:"disabled_network_modes,optional"`
 	} `hcl:"capabilities,block"`
+	NodePools *struct {
+		Default string   `hcl:"default,optional"`
+		Allowed []string `hcl:"allowed,optional"`
+		Denied  []string `hcl:"denied,optional"`
+	} `hcl:"node_pool_config,block"`
 }
 
 // readNamespace reads a namespace's file; "-" is stdin.
@@ -87,6 +92,9 @@ func parseNamespace(name string, text []byte) (*api.Namespace, error) {
 			}
 			n.Meta[key] = value
 		}
+	}
+	if pools := b.NodePools; pools != nil {
+		n.NodePoolConfiguration = &api.NamespaceNodePools{Default: pools.Default, Allowed: pools.Allowed, Denied: pools.Denied}
 	}
 	if may := b.Capabilities; may != nil {
 		n.Capabilities = &api.NamespaceCapabilities{

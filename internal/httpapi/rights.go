@@ -68,6 +68,8 @@ func (c *call) authorizeRights() error {
 			return c.forbidden("no rule of its policies is for namespace %.128q", id)
 		}
 		return nil
+	case ofQuota:
+		return nil
 	case ofNamespace:
 		return c.permitNamespaces(capability)
 	case ofBodyJob:

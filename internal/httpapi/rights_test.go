@@ -77,6 +77,8 @@ func mayUse(r *route, c acl.Capability) bool {
 	switch {
 	case r.about == ofManagement:
 		return false
+	case r.about == ofQuota:
+		return c == acl.ReadQuota || !strings.Contains(r.Pattern, "{id}") // a list leaves out what it may not show
 	case r.about == ofAnyNamespace:
 		return c.Scope() == acl.Namespace || !strings.Contains(r.Pattern, "{id}") // a list leaves out what it may not show
 	}
@@ -117,7 +119,7 @@ func TestUsersMayUseOnlyWhatTheirPoliciesGrant(t *testing.T) {
 	users["every capability in another namespace"] = user{elsewhere, func(r *route) bool {
 		unknown := slices.Contains([]subject{ofAllocation, ofEvaluation, ofDeployment, ofRestart, ofCallback, ofBodyJob}, r.about)
 		return r.Open || r.Capability == OwnToken || r.Capability == Anonymous && !r.ForServers || unknown ||
-			r.about == ofAnyNamespace && !strings.Contains(r.Pattern, "{id}")
+			(r.about == ofAnyNamespace || r.about == ofQuota) && !strings.Contains(r.Pattern, "{id}")
 	}}
 	for what, u := range users {
 		for _, r := range table {
@@ -170,6 +172,8 @@ func included(c acl.Capability) []acl.Capability {
 	switch c {
 	case acl.WriteNode:
 		return []acl.Capability{acl.ReadNode}
+	case acl.WriteQuota:
+		return []acl.Capability{acl.ReadQuota}
 	case acl.WriteOperator:
 		return []acl.Capability{acl.ReadOperator, acl.SaveSnapshot}
 	case acl.ReadFS:

@@ -53,6 +53,8 @@ const (
 	AllocLife     Capability = "alloc-lifecycle"
 	AllocExec     Capability = "alloc-exec"
 	ReadNode      Capability = "node:read"
+	ReadQuota     Capability = "quota:read"
+	WriteQuota    Capability = "quota:write"
 	WriteNode     Capability = "node:write"
 	BeNode        Capability = "node:self"   // a node may use it for itself
 	BeServer      Capability = "server:self" // for the servers of the cluster

@@ -52,6 +52,7 @@ var (
 	aclPolicies = state.TableACLPolicies
 	aclRoles    = state.TableACLRoles
 	aclTokens   = state.TableACLTokens
+	quotas      = state.TableQuotas
 )
 
 // planTables are the tables that plans and instances are derived from.
@@ -306,6 +307,13 @@ func routeTable() []route {
 		read("/v1/namespace/{id}", ReadJob, "Returns a namespace.", getNamespace).blocking(namespaces).nested(),
 		write(put, "/v1/namespace/{id}", Management, "Creates or changes a namespace under its name.", putNamedNamespace).params("cas").nested(),
 		write(del, "/v1/namespace/{id}", Management, "Deletes a namespace without jobs and children.", deleteNamespace).params("cas").nested(),
+		list("/v1/quotas", ReadQuota, "Lists quotas by name; without `quota:read` those of namespaces in which the caller has a capability.", quotasByName, listQuotas, showQuota).blocking(quotas, namespaces),
+		list("/v1/quota-usages", ReadQuota, "Lists what counts against each quota, by the quota's name.", quotasByName, listQuotas, showQuotaUsage).blocking(quotas, namespaces, allocations),
+		write(put, "/v1/quota", WriteQuota, "Creates or changes a quota.", putQuota).params("cas"),
+		read("/v1/quota/{id}", ReadQuota, "Returns a quota.", getQuota).blocking(quotas, namespaces),
+		read("/v1/quota/usage/{id}", ReadQuota, "Returns what counts against a quota, with the 100 largest jobs that the caller may read.", getQuotaUsage).blocking(quotas, namespaces, allocations),
+		write(put, "/v1/quota/{id}", WriteQuota, "Creates or changes a quota under its name.", putNamedQuota).params("cas"),
+		write(del, "/v1/quota/{id}", WriteQuota, "Deletes a quota that no namespace names.", deleteQuota),
 		speaking[none, api.MetricsSummary](raw(fetch, "/v1/metrics", Anonymous, "Returns the agent's metrics, by Nomad's names.", "application/json", getMetrics).params("format").local()),
 		raw(fetch, "/.well-known/jwks.json", Anonymous, "Returns the keys that sign tasks' identities: an empty list, because tasks have no identities.", "application/json", getKeys).local(),
 		write(put, "/v1/search", ReadJob, "Returns ids with a prefix by kind, at most 20 of each.", search).reading(),

@@ -73,6 +73,9 @@ var samples = map[string]string{
 	"PUT /v1/namespace":                         `{"Name": "dev"}`,
 	"PUT /v1/namespace/{id}":                    `{"Description": "for all"}`,
 	"DELETE /v1/namespace/{id}":                 ``,
+	"PUT /v1/quota":                             `{"Name": "team", "Limits": [{"RegionLimit": {"MemoryMB": 512}}]}`,
+	"PUT /v1/quota/{id}":                        `{"Limits": [{"RegionLimit": {"CPU": 100}}]}`,
+	"DELETE /v1/quota/{id}":                     ``,
 	"PUT /v1/acl/policy/{id}":                   `{"Rules": "namespace \"dev\" { policy = \"read\" }"}`,
 	"DELETE /v1/acl/policy/{id}":                ``,
 	"PUT /v1/acl/role":                          `{"Name": "support", "Policies": [{"Name": "readers"}]}`,
@@ -138,6 +141,8 @@ func pathOf(pattern string) string {
 		return "/v1/cluster/token/node/rotate"
 	case strings.HasPrefix(pattern, "/v1/acl/policy/"):
 		return strings.Replace(pattern, "{id}", "readers", 1)
+	case strings.HasPrefix(pattern, "/v1/quota/"):
+		return strings.Replace(pattern, "{id}", "team", 1)
 	case pattern == "/v1/acl/explain":
 		return pattern + "?capability=read-job"
 	case strings.HasPrefix(pattern, "/v1/namespace/"):

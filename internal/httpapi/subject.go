@@ -29,6 +29,9 @@ const (
 	// ofAnyNamespace is for routes that show namespaces in which the caller has a capability.
 	ofAnyNamespace subject = "any namespace"
 	ofCluster      subject = "cluster" // not of a namespace
+	// ofQuota is for routes that show the quotas of namespaces in which the caller has a capability:
+	// their handlers decide.
+	ofQuota subject = "quota"
 )
 
 // subjects are what the namespace capabilities of routes are for, by the longest prefix of the
@@ -93,6 +96,8 @@ func (r *route) subject() subject {
 		return ofManagement
 	case r.In != nil && slices.Contains(jobBodies, r.In):
 		return ofBodyJob
+	case r.needs == acl.ReadQuota:
+		return ofQuota
 	case r.needs.Scope() != acl.Namespace:
 		return ofCluster
 	}

@@ -38,7 +38,13 @@ func Namespaces(p *term.Page, list []*api.Namespace) {
 // Namespace writes one namespace.
 func Namespace(p *term.Page, s *NamespaceStatus) {
 	n := s.Namespace
-	fields := []term.Field{{"Name", n.Name}, {"Description", n.Description}, {"Parent", api.ParentNamespace(n.Name)}}
+	fields := []term.Field{{"Name", n.Name}, {"Description", n.Description}, {"Parent", api.ParentNamespace(n.Name)}, {"Quota", n.Quota}}
+	if pools := n.NodePoolConfiguration; pools != nil {
+		fields = append(fields,
+			term.Field{"Default node pool", n.DefaultPool()},
+			term.Field{"Allowed node pools", strings.Join(pools.Allowed, ", ")},
+			term.Field{"Denied node pools", strings.Join(pools.Denied, ", ")})
+	}
 	if may := n.Capabilities; may != nil {
 		fields = append(fields,
 			term.Field{"Enabled drivers", strings.Join(may.EnabledTaskDrivers, ", ")},
@@ -65,7 +71,12 @@ func Namespace(p *term.Page, s *NamespaceStatus) {
 		term.Field{"Children", strings.Join(children, ", ")},
 		term.Field{"Jobs", orWord(strings.Join(jobs, ", "), "none")},
 		term.Field{"Modify index", strconv.FormatUint(n.ModifyIndex, 10)})...)
+	var next []string
 	if len(s.Jobs) > 0 {
-		p.Next("List its jobs:  reeve job status -namespace " + n.Name)
+		next = append(next, "List its jobs:  reeve job status -namespace "+n.Name)
 	}
+	if n.Quota != "" {
+		next = append(next, "Show its quota:  reeve quota status "+n.Quota)
+	}
+	p.Next(next...)
 }
