@@ -213,7 +213,7 @@ func (q *Quota) SetHashes(region string) {
 	q.Limits = limits
 }
 
-// Resources returns the limits; nil if there are none.
+// Resources returns the limits; nil for a quota without limits.
 func (q *Quota) Resources() *QuotaResources {
 	for _, l := range q.Limits {
 		return l.RegionLimit

@@ -224,7 +224,7 @@ func (a *Allocation) QuotaNeed() (u QuotaUse, pool string) {
 	return u.bounded(), pool
 }
 
-// A QuotaDimension is one resource of a quota with what is used of it.
+// A QuotaDimension is one resource of a quota, with its usage.
 type QuotaDimension struct {
 	Name  string // "cpu", "cores", "memory", "memory_max", "disk" or "allocations"
 	Unit  string // with a space in front; "": none
