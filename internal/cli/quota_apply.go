@@ -17,9 +17,9 @@ func quotaApplyCommand(c *cli) *command {
 	return &command{
 		use:   "apply FILE",
 		short: "Create or change a quota from a file",
-		long: `Create the quota of a file ("-" is stdin), or replace it. The file is HCL, or JSON
-with -json or a name that ends in .json. "quota init" writes an example. A limit
-below the present usage stops nothing, but no further instance is placed.`,
+		long: `Create the quota of a file ("-" is stdin), or replace it. The file is HCL, or
+JSON with -json or a name that ends in .json. "quota init" writes an example. A
+limit below the present usage stops nothing, but no further instance is placed.`,
 		example: "reeve quota apply examples/quota.hcl",
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&asJSON, "json", false, "read the file as JSON, like the HTTP API")
