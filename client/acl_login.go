@@ -34,3 +34,59 @@ func (a ACL) ExchangeOneTimeToken(ctx context.Context, secret string) (*api.ACLT
 	}
 	return answer.Token, nil
 }
+
+// AuthMethods lists auth methods by name. The caller needs no token.
+func (a ACL) AuthMethods(ctx context.Context, q *QueryOptions) ([]*api.ACLAuthMethodStub, *QueryMeta, error) {
+	return get[[]*api.ACLAuthMethodStub](ctx, a.cluster(), "/v1/acl/auth-methods", q)
+}
+
+// AuthMethod returns an auth method, without its secret.
+func (a ACL) AuthMethod(ctx context.Context, name string, q *QueryOptions) (*api.ACLAuthMethod, *QueryMeta, error) {
+	return get[*api.ACLAuthMethod](ctx, a.cluster(), pathf("/v1/acl/auth-method/%s", name), q)
+}
+
+// CreateAuthMethod creates an auth method.
+func (a ACL) CreateAuthMethod(ctx context.Context, m *api.ACLAuthMethod) (*api.ACLAuthMethod, error) {
+	return send[*api.ACLAuthMethod](ctx, a.cluster(), http.MethodPut, "/v1/acl/auth-method", nil, m)
+}
+
+// UpdateAuthMethod replaces an auth method. api.Redacted keeps its secret.
+func (a ACL) UpdateAuthMethod(ctx context.Context, m *api.ACLAuthMethod) (*api.ACLAuthMethod, error) {
+	return send[*api.ACLAuthMethod](ctx, a.cluster(), http.MethodPut, pathf("/v1/acl/auth-method/%s", m.Name), nil, m)
+}
+
+// DeleteAuthMethod deletes an auth method without binding rules.
+func (a ACL) DeleteAuthMethod(ctx context.Context, name string) (*api.IndexResponse, error) {
+	return send[*api.IndexResponse](ctx, a.cluster(), http.MethodDelete, pathf("/v1/acl/auth-method/%s", name), nil, nil)
+}
+
+// BindingRules lists binding rules by id.
+func (a ACL) BindingRules(ctx context.Context, q *QueryOptions) ([]*api.ACLBindingRuleStub, *QueryMeta, error) {
+	return get[[]*api.ACLBindingRuleStub](ctx, a.cluster(), "/v1/acl/binding-rules", q)
+}
+
+// BindingRule returns a binding rule.
+func (a ACL) BindingRule(ctx context.Context, id string, q *QueryOptions) (*api.ACLBindingRule, *QueryMeta, error) {
+	return get[*api.ACLBindingRule](ctx, a.cluster(), pathf("/v1/acl/binding-rule/%s", id), q)
+}
+
+// CreateBindingRule creates a binding rule. The server chooses its id.
+func (a ACL) CreateBindingRule(ctx context.Context, r *api.ACLBindingRule) (*api.ACLBindingRule, error) {
+	return send[*api.ACLBindingRule](ctx, a.cluster(), http.MethodPut, "/v1/acl/binding-rule", nil, r)
+}
+
+// UpdateBindingRule replaces the binding rule with an id.
+func (a ACL) UpdateBindingRule(ctx context.Context, r *api.ACLBindingRule) (*api.ACLBindingRule, error) {
+	return send[*api.ACLBindingRule](ctx, a.cluster(), http.MethodPut, pathf("/v1/acl/binding-rule/%s", r.ID), nil, r)
+}
+
+// DeleteBindingRule deletes a binding rule.
+func (a ACL) DeleteBindingRule(ctx context.Context, id string) (*api.IndexResponse, error) {
+	return send[*api.IndexResponse](ctx, a.cluster(), http.MethodDelete, pathf("/v1/acl/binding-rule/%s", id), nil, nil)
+}
+
+// Login returns a token for the user that a token of an identity provider names. The caller needs no
+// token of its own.
+func (a ACL) Login(ctx context.Context, r *api.ACLLoginRequest) (*api.ACLToken, error) {
+	return send[*api.ACLToken](ctx, a.cluster(), http.MethodPut, "/v1/acl/login", nil, r)
+}

@@ -6,8 +6,11 @@ package httpapi
 import (
 	"strings"
 	"testing"
+	"time"
 
 	nomad "github.com/hashicorp/nomad/api"
+
+	"github.com/reeve-run/reeve/internal/testbed/idp"
 )
 
 // connectNomad returns Nomad's client with a token; "": without one.
@@ -58,4 +61,74 @@ func TestNomadsClientBootstraps(t *testing.T) {
 	if _, _, err := connectNomad(t, h, operatorToken).ACLTokens().BootstrapOpts("guess", nil); err == nil || !strings.Contains(err.Error(), "not a UUID") {
 		t.Errorf("with a secret that can be guessed: %v", err)
 	}
+}
+
+// TestNomadsClientLogsIn creates an auth method and a binding rule with Nomad's client, and logs in.
+func TestNomadsClientLogsIn(t *testing.T) {
+	h, p := newHarness(t, withUsers(t)), idp.New(t)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.policy("readers", `namespace "default" { policy = "read" }`)
+	operator, stranger := connectNomad(t, h, operatorToken), connectNomad(t, h, "")
+	method, _, err := operator.ACLAuthMethods().Create(&nomad.ACLAuthMethod{
+		Name: "ci", Type: nomad.ACLAuthMethodTypeJWT, TokenLocality: nomad.ACLAuthMethodTokenLocalityLocal, MaxTokenTTL: time.Hour, Default: true,
+		Config: &nomad.ACLAuthMethodConfig{
+			OIDCDiscoveryURL: p.URL, DiscoveryCaPem: []string{p.CA}, SigningAlgs: []string{"ES256"}, BoundAudiences: []string{idp.ClientID},
+			ListClaimMappings: map[string]string{"groups": "groups"},
+		},
+	}, nil)
+	must(err)
+	if method.MaxTokenTTL != time.Hour || method.CreateIndex == 0 || method.CreateTime.IsZero() {
+		t.Errorf("the method is %+v", method)
+	}
+	method.TokenNameFormat = "from ${auth_method_name}"
+	method, _, err = operator.ACLAuthMethods().Update(method, nil)
+	must(err)
+	if again, _, err := operator.ACLAuthMethods().Get("ci", nil); err != nil || again.TokenNameFormat != method.TokenNameFormat || again.Config.BoundAudiences[0] != idp.ClientID {
+		t.Errorf("the method is %+v, %v", again, err)
+	}
+	if list, _, err := stranger.ACLAuthMethods().List(nil); err != nil || len(list) != 1 || list[0].Name != "ci" || !list[0].Default {
+		t.Errorf("the list for everyone is %v, %v", list, err)
+	}
+	if _, _, err := stranger.ACLAuthMethods().Get("ci", nil); err == nil || !strings.Contains(err.Error(), "403") {
+		t.Errorf("the method for everyone: %v", err)
+	}
+	_, _, err = operator.ACLBindingRules().Create(&nomad.ACLBindingRule{AuthMethod: "ci", Selector: `"dev" in list.group`, BindType: "policy", BindName: "readers"}, nil)
+	if err == nil || !strings.Contains(err.Error(), "list.(groups)") {
+		t.Errorf("a selector with a mistake: %v", err)
+	}
+	rule, _, err := operator.ACLBindingRules().Create(&nomad.ACLBindingRule{AuthMethod: "ci", Selector: `"dev" in list.groups`, BindType: "policy", BindName: "readers"}, nil)
+	must(err)
+	rule.Description = "developers look"
+	rule, _, err = operator.ACLBindingRules().Update(rule, nil)
+	must(err)
+	if list, _, err := operator.ACLBindingRules().List(nil); err != nil || len(list) != 1 || list[0].ID != rule.ID || list[0].Description != rule.Description {
+		t.Errorf("the rules are %v, %v", list, err)
+	}
+	if again, _, err := operator.ACLBindingRules().Get(rule.ID, nil); err != nil || again.Selector != rule.Selector {
+		t.Errorf("the rule is %+v, %v", again, err)
+	}
+	token, _, err := stranger.ACLAuth().Login(&nomad.ACLLoginRequest{AuthMethodName: "ci", LoginToken: p.Sign(p.Claims(map[string]any{"groups": []string{"dev"}}))}, nil)
+	must(err)
+	if token.Name != "from ci" || token.ExpirationTime == nil || len(token.Policies) != 1 {
+		t.Errorf("the token is %+v", token)
+	}
+	if _, _, err := connectNomad(t, h, token.SecretID).Jobs().List(nil); err != nil {
+		t.Errorf("with the token: %v", err)
+	}
+	_, _, err = stranger.ACLAuth().Login(&nomad.ACLLoginRequest{AuthMethodName: "ci", LoginToken: p.Sign(p.Claims(nil))}, nil)
+	if err == nil || !strings.Contains(err.Error(), "403") || !strings.Contains(err.Error(), "binding rules") {
+		t.Errorf("without a group: %v", err)
+	}
+	if _, err := operator.ACLAuthMethods().Delete("ci", nil); err == nil || !strings.Contains(err.Error(), "binding rules") {
+		t.Errorf("the deletion of a method with rules: %v", err)
+	}
+	_, err = operator.ACLBindingRules().Delete(rule.ID, nil)
+	must(err)
+	_, err = operator.ACLAuthMethods().Delete("ci", nil)
+	must(err)
 }

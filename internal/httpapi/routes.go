@@ -53,6 +53,9 @@ var (
 	aclRoles    = state.TableACLRoles
 	aclTokens   = state.TableACLTokens
 	quotas      = state.TableQuotas
+
+	authMethods  = state.TableAuthMethods
+	bindingRules = state.TableBindingRules
 )
 
 // planTables are the tables that plans and instances are derived from.
@@ -275,6 +278,17 @@ func routeTable() []route {
 		write(put, "/v1/acl/token/onetime", OwnToken, "Creates a one-time token, which stands for the caller's token for 10 minutes. Only this response contains it.", createOneTimeToken),
 		write(put, "/v1/acl/token/onetime/exchange", Anonymous, "Returns the token for which a one-time token stands, with a new secret. The one-time token in the body permits it, once.", exchangeOneTimeToken).strict().upTo(loginBodyLimit).open().limited(),
 		write(put, "/v1/acl/bootstrap", Anonymous, "Returns another management token, if the reset file on the leader permits it: the founding of the cluster created the first.", bootstrapACL).bodyOptional().strict().upTo(loginBodyLimit).open().limited(),
+		read("/v1/acl/auth-methods", Anonymous, "Lists auth methods by name: how users of identity providers get tokens.", listAuthMethods).open().limited(),
+		write(put, "/v1/acl/auth-method", Management, "Creates an auth method.", createAuthMethod),
+		read("/v1/acl/auth-method/{id}", Management, "Returns an auth method, without its secret.", getAuthMethod).blocking(authMethods),
+		write(put, "/v1/acl/auth-method/{id}", Management, "Updates an auth method. The secret `redacted` stands for the stored one.", updateAuthMethod),
+		write(del, "/v1/acl/auth-method/{id}", Management, "Deletes an auth method without binding rules.", deleteAuthMethod),
+		list("/v1/acl/binding-rules", Management, "Lists binding rules by id.", rulesInOrder, listBindingRules, showBindingRule).blocking(bindingRules),
+		write(put, "/v1/acl/binding-rule", Management, "Creates a binding rule: it gives rights to users of an auth method.", createBindingRule),
+		read("/v1/acl/binding-rule/{id}", Management, "Returns a binding rule.", getBindingRule).blocking(bindingRules),
+		write(put, "/v1/acl/binding-rule/{id}", Management, "Updates a binding rule.", updateBindingRule),
+		write(del, "/v1/acl/binding-rule/{id}", Management, "Deletes a binding rule.", deleteBindingRule),
+		write(put, "/v1/acl/login", Anonymous, "Returns a token for the user that a token of an identity provider names. Only this response contains its secret.", loginWithToken).strict().upTo(loginBodyLimit).open().limited(),
 		read("/v1/acl/explain", OwnToken, "Returns whether a token may do something, and the rule that decides; by default the caller's token.", explainACL).params("capability", "accessor", "path", "name"),
 
 		plain("/v1/cluster/ca", Anonymous, "Returns the certificates by which machines verify the members of this cluster.", getClusterCA).open().anyServer(),

@@ -87,6 +87,13 @@ var samples = map[string]string{
 	"PUT /v1/acl/token/onetime":                 ``,
 	"PUT /v1/acl/token/onetime/exchange":        `{}`,
 	"PUT /v1/acl/bootstrap":                     ``,
+	"PUT /v1/acl/auth-method":                   `{"Name": "ci", "Type": "JWT", "TokenLocality": "local", "MaxTokenTTL": "1h", "Config": {"JWKSURL": "https://ci.example.com/keys", "BoundAudiences": ["reeve"]}}`,
+	"PUT /v1/acl/auth-method/{id}":              `{"Type": "JWT", "TokenLocality": "local", "MaxTokenTTL": "1h", "Config": {"JWKSURL": "https://ci.example.com/keys"}}`,
+	"DELETE /v1/acl/auth-method/{id}":           ``,
+	"PUT /v1/acl/binding-rule":                  `{"AuthMethod": "ci", "BindType": "policy", "BindName": "readers"}`,
+	"PUT /v1/acl/binding-rule/{id}":             `{"AuthMethod": "ci", "BindType": "policy", "BindName": "readers"}`,
+	"DELETE /v1/acl/binding-rule/{id}":          ``,
+	"PUT /v1/acl/login":                         `{"AuthMethodName": "ci"}`,
 	"PUT /v1/cluster/join":                      `{"Token": "reeve-node-1"}`,
 	"PUT /v1/operator/snapshot":                 `no snapshot`,
 	"PUT /v1/cluster/renew":                     `{"CSR": "none"}`,
@@ -203,6 +210,8 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusBadRequest // the token in the sample is cut short
 			case strings.HasPrefix(r.Pattern, "/v1/acl/token/onetime"): // neither the caller nor the sample has a token
 				want = http.StatusBadRequest
+			case r.Pattern == "/v1/acl/login": // without a token
+				want = http.StatusBadRequest
 			case r.Pattern == "/v1/acl/bootstrap": // the cluster under test was founded
 				want = http.StatusBadRequest
 			case r.ForServers:
@@ -289,7 +298,7 @@ func TestEveryBodyIsChecked(t *testing.T) {
 			"a list":     {`[1]`, http.StatusBadRequest, "must be an object"},
 			"no JSON":    {`Job: web`, http.StatusBadRequest, "broken at line 1"},
 			"too large":  {`"` + strings.Repeat("x", int(r.BodyLimit)) + `"`, http.StatusRequestEntityTooLarge, "larger than"},
-			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7, "Finish": 7, "MaxTrailingLogs": "7", "OneTimeSecretID": 7, "BootstrapSecret": 7}`, http.StatusBadRequest, " must be "},
+			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7, "Finish": 7, "MaxTrailingLogs": "7", "OneTimeSecretID": 7, "BootstrapSecret": 7, "AuthMethod": 7, "AuthMethodName": 7}`, http.StatusBadRequest, " must be "},
 		} {
 			got := h.do(r.Method, path, c.body)
 			if got.status != c.status || !strings.Contains(got.body, c.says) {

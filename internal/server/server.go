@@ -32,6 +32,7 @@ type Server struct {
 	reportOrder reportOrder
 	refusals    refusals
 	rights      rightsCache
+	providers   providers
 	term        atomic.Pointer[term] // nil while another server leads
 
 	backups      *backup.Schedule

@@ -41,7 +41,7 @@ type dump struct {
 	Revocations []*api.Revocation
 	Trust       *Trust
 	Renewals    []*Renewal
-	Access      []any // policies, roles and tokens
+	Access      []any // policies, roles, tokens, and how users get them
 	Stacks      []*api.Stack
 	StackJobs   []*api.StackJob
 	Units       []*api.Unit
@@ -187,6 +187,15 @@ func accessOf(v *Snapshot) (all []any) {
 	}
 	for o := range v.OneTimeTokens() {
 		all = append(all, o)
+	}
+	for m := range v.AuthMethods("") {
+		all = append(all, m)
+		for r := range v.BindingRulesOf(m.Method.Name) {
+			all = append(all, r)
+		}
+	}
+	for r := range v.BindingRules("") {
+		all = append(all, r.ID)
 	}
 	return all
 }

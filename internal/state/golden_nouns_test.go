@@ -33,6 +33,10 @@ func objectCommands() map[string]Command {
 		"DeleteOneTimeToken": DeleteOneTimeToken("88888888-0000-4000-8000-000000000008", 9),
 		"PutQuota":           PutQuota(goldenQuota(), ptr(uint64(0))),
 		"DeleteQuota":        DeleteQuota("team"),
+		"PutAuthMethod":      PutAuthMethod(goldenAuthMethod(), ptr(uint64(0))),
+		"DeleteAuthMethod":   DeleteAuthMethod("sso"),
+		"PutBindingRule":     PutBindingRule(goldenBindingRule(), ptr(uint64(3))),
+		"DeleteBindingRule":  DeleteBindingRule("99999999-0000-4000-8000-000000000009"),
 		"RaiseLevel":         &RaiseLevel{Level: 2, Version: "0.2.0"},
 		"PutServer":          PutServer(goldenServer(), ptr(uint64(0))),
 		"PutTrust":           PutTrust(goldenTrust(), ptr(uint64(9))),
@@ -155,6 +159,33 @@ func oneTimeStore(t testing.TB) *Store {
 	token.Further = [][]byte{{7, 8, 9}}
 	for i, c := range []Command{PutACLToken(token, nil), PutOneTimeToken(goldenOneTimeToken())} {
 		must(t, s.Apply(uint64(8+i), []Command{c}))
+	}
+	return s
+}
+
+func goldenAuthMethod() *AuthMethod {
+	return &AuthMethod{Secret: []byte{1, 2, 3}, Method: api.ACLAuthMethod{
+		Name: "sso", Type: api.ACLAuthMethodOIDC, TokenLocality: api.ACLTokenLocal, TokenNameFormat: "${value.user}", MaxTokenTTL: time.Hour, Default: true,
+		Config: &api.ACLAuthMethodConfig{
+			OIDCDiscoveryURL: "https://accounts.example.com", OIDCClientID: "reeve", AllowedRedirectURIs: []string{"http://localhost:4649/oidc/callback"},
+			ClockSkewLeeway: time.Minute, ClaimMappings: map[string]string{"email": "user"}, ListClaimMappings: map[string]string{"groups": "groups"},
+		},
+		CreateTime: time.Unix(1_790_000_000, 0).UTC(), ModifyTime: time.Unix(1_790_000_060, 0).UTC(),
+	}}
+}
+
+func goldenBindingRule() *api.ACLBindingRule {
+	return &api.ACLBindingRule{
+		ID: "99999999-0000-4000-8000-000000000009", Description: "on call", AuthMethod: "sso", Selector: `"ops" in list.groups`,
+		BindType: api.ACLBindRole, BindName: "support", CreateTime: time.Unix(1_790_000_000, 0).UTC(), ModifyTime: time.Unix(1_790_000_060, 0).UTC(),
+	}
+}
+
+// loginStore holds what the format learned to hold with auth methods.
+func loginStore(t testing.TB) *Store {
+	s := New()
+	for i, c := range []Command{PutAuthMethod(goldenAuthMethod(), nil), PutBindingRule(goldenBindingRule(), nil)} {
+		must(t, s.Apply(uint64(5+i), []Command{c}))
 	}
 	return s
 }

@@ -417,6 +417,7 @@ func TestSnapshotFormatIsKept(t *testing.T) {
 	t.Run("rotation", func(t *testing.T) { snapshotIsKept(t, rotationStore(t)) })
 	t.Run("access", func(t *testing.T) { snapshotIsKept(t, accessStore(t)) })
 	t.Run("quotas", func(t *testing.T) { snapshotIsKept(t, quotaStore(t)) })
+	t.Run("login", func(t *testing.T) { snapshotIsKept(t, loginStore(t)) })
 	t.Run("one-time", func(t *testing.T) { snapshotIsKept(t, oneTimeStore(t)) })
 	t.Run("level", func(t *testing.T) { snapshotIsKept(t, levelStore(t)) })
 	t.Run("members", func(t *testing.T) { snapshotIsKept(t, membersStore(t)) })
