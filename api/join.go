@@ -59,6 +59,8 @@ type AnnounceRequest struct {
 	// times in nanoseconds.
 	Issued  int64 `json:",omitempty"`
 	Expires int64 `json:",omitempty"`
+	// SealKey is the server's public key for secrets, if another authority signed its certificate.
+	SealKey []byte `json:",omitempty"`
 }
 
 // LevelHeader is the header with the feature level of a server that joins or announces itself.

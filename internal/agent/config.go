@@ -51,8 +51,9 @@ type Config struct {
 	// by an agent that has to join.
 	JoinTokenFile string
 	Advertise     string
-	// Founded is called when the cluster that this machine founded is ready for members.
-	Founded func(Founded)
+	// Founded is called when the cluster that this machine founded is ready for members. It reports
+	// whether it showed the recovery key.
+	Founded func(Founded) (shown bool)
 
 	// TLS names certificates of another authority than the cluster's own.
 	TLS trust.Files

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/keyring"
 	"github.com/reeve-run/reeve/internal/pki"
 	"github.com/reeve-run/reeve/internal/secretfile"
 	"github.com/reeve-run/reeve/internal/server"
@@ -24,6 +25,8 @@ type Founded struct {
 	Address       string // of this server
 	Tokens        *api.JoinTokens
 	OperatorToken string // path of the file with the operator's token
+	RecoveryKey   string // the secret of the recovery key; "": it was shown before
+	RecoveryPath  string // of the file that receives it unless the person sees it
 }
 
 // A foundingFile holds the secrets of a new cluster until its state holds them, encrypted.
@@ -32,6 +35,7 @@ type foundingFile struct {
 	Key        string // of the root, in PEM
 	ClusterKey []byte
 	Operator   []byte // SHA-256 of the operator's token
+	Recovery   string // secret of the recovery key
 }
 
 func (a *Agent) foundingPath() string {
@@ -41,6 +45,11 @@ func (a *Agent) foundingPath() string {
 // OperatorTokenPath returns the file that holds the operator's first token.
 func (a *Agent) OperatorTokenPath() string {
 	return filepath.Join(a.config.DataDir, "operator.token")
+}
+
+// RecoveryKeyPath returns the file that receives the recovery key of a new cluster.
+func (a *Agent) RecoveryKeyPath() string {
+	return filepath.Join(a.config.DataDir, "recovery.key")
 }
 
 // found makes this machine the first server of a new cluster: it creates the certificate
@@ -72,7 +81,13 @@ func (a *Agent) found(advertise string) error {
 	}
 	operator := pki.NewToken(pki.OperatorToken, digest)
 	hash := operator.Hash()
-	text, err := json.Marshal(foundingFile{Root: string(ca.CertPEM()), Key: string(key), ClusterKey: pki.NewClusterKey(), Operator: hash[:]})
+	recovery, err := keyring.NewRecovery()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(foundingFile{
+		Root: string(ca.CertPEM()), Key: string(key), ClusterKey: pki.NewClusterKey(), Operator: hash[:], Recovery: recovery.Text(),
+	})
 	if err != nil {
 		return err
 	}
@@ -100,7 +115,13 @@ func (a *Agent) founding() (*server.Founding, error) {
 	if err == nil {
 		ca, err = pki.ParseAuthority([]byte(f.Root), []byte(f.Key))
 	}
-	founding := &server.Founding{Authority: ca, ClusterKey: f.ClusterKey, Expires: a.trust.Expires(), Done: a.founded}
+	founding := &server.Founding{Authority: ca, ClusterKey: f.ClusterKey, Expires: a.trust.Expires(), Done: func() { a.founded(f.Recovery) }}
+	if err == nil && f.Recovery != "" {
+		var recovery *keyring.Recovery
+		if recovery, err = keyring.ParseRecovery(f.Recovery); err == nil {
+			founding.Recovery = recovery.Public()
+		}
+	}
 	if err == nil && copy(founding.Operator[:], f.Operator) != len(founding.Operator) {
 		err = errors.New("it holds no token of an operator")
 	}
@@ -110,17 +131,31 @@ func (a *Agent) founding() (*server.Founding, error) {
 	return founding, nil
 }
 
-// founded forgets the secrets of a new cluster, which its state holds now.
-func (a *Agent) founded() {
-	if err := os.Remove(a.foundingPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		a.log.Error("cannot delete the secrets of the new cluster, which the state holds now: delete the file", "file", a.foundingPath(), "error", err)
-	}
-	tokens, err := a.server.JoinTokens()
-	if err != nil {
+// founded tells the founder of a new cluster about it, and forgets its secrets, which its state holds now.
+func (a *Agent) founded(recovery string) {
+	defer a.forgetFounding()
+	f := Founded{Address: a.advertise, OperatorToken: a.OperatorTokenPath(), RecoveryKey: recovery, RecoveryPath: a.RecoveryKeyPath()}
+	var err error
+	if f.Tokens, err = a.server.JoinTokens(); err != nil {
 		a.log.Error("cannot read the join tokens of the new cluster", "error", err)
+	}
+	shown := f.Tokens != nil && a.config.Founded != nil && a.config.Founded(f)
+	if !shown && recovery != "" {
+		a.keepRecoveryKey(recovery)
+	}
+}
+
+// keepRecoveryKey writes the recovery key of a new cluster to a file, because nobody saw it.
+func (a *Agent) keepRecoveryKey(secret string) {
+	if err := secretfile.Write(a.RecoveryKeyPath(), []byte(secret+"\n")); err != nil {
+		a.log.Error("cannot write the recovery key of the new cluster: create another one with: reeve keyring recovery-key", "error", err)
 		return
 	}
-	if a.config.Founded != nil {
-		a.config.Founded(Founded{Address: a.advertise, Tokens: tokens, OperatorToken: a.OperatorTokenPath()})
+	a.log.Warn("the recovery key opens the variables of snapshots on new machines: move this file away from the servers", "file", a.RecoveryKeyPath())
+}
+
+func (a *Agent) forgetFounding() {
+	if err := os.Remove(a.foundingPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		a.log.Error("cannot delete the secrets of the new cluster, which the state holds now: delete the file", "file", a.foundingPath(), "error", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/keyring"
 	"github.com/reeve-run/reeve/internal/nodeproto"
 	"github.com/reeve-run/reeve/internal/pki"
 	"github.com/reeve-run/reeve/internal/port"
@@ -150,13 +151,19 @@ func (a *Agent) serverMember() (*server.Member, error) {
 // validity returns the validity of the certificate.
 func (a *Agent) validity() (from, to time.Time) { return a.external.Issued(), a.external.Expires() }
 
-// foundedByFiles stores the operator's token of a new cluster without an authority of its own.
-func (a *Agent) foundedByFiles(token string) error {
+// foundedByFiles stores the operator's token and the recovery key of a new cluster without an authority of
+// its own.
+func (a *Agent) foundedByFiles(token string) (recoveryKey []byte, err error) {
+	recovery, err := keyring.NewRecovery()
+	if err != nil {
+		return nil, err
+	}
 	if err := secretfile.Write(a.OperatorTokenPath(), []byte(token+"\n")); err != nil {
-		return err
+		return nil, err
 	}
 	a.log.Info("the cluster was founded", "operator_token", a.OperatorTokenPath())
-	return nil
+	a.keepRecoveryKey(recovery.Text())
+	return recovery.Public(), nil
 }
 
 // reach connects to another agent, and returns the public key that it proves to have.

@@ -71,6 +71,9 @@ func (a *Agent) announcement() *api.AnnounceRequest {
 	r := &api.AnnounceRequest{Name: a.config.Name, Address: a.advertise, Version: a.config.Version, Datacenter: a.config.Datacenter, Level: state.Level}
 	if a.external != nil {
 		r.Issued, r.Expires = a.external.Issued().UnixNano(), a.external.Expires().UnixNano()
+		if public, err := a.external.SealPublic(); err == nil {
+			r.SealKey = public
+		}
 	}
 	return r
 }

@@ -95,6 +95,7 @@ func init() {
 		"POLICY":     {resolve: (*call).policyArgument},
 		"ROLE":       {complete: roleNames, resolve: (*call).roleArgument},
 		"ACCESSOR":   {complete: accessors, resolve: (*call).tokenArgument},
+		"PATH":       {complete: variablePaths},
 	}
 }
 

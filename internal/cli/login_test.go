@@ -28,7 +28,7 @@ func founded(t *testing.T) (address, token string) {
 	ready := make(chan agent.Founded, 1)
 	config := agent.Config{
 		DataDir: t.TempDir(), HTTPAddr: "127.0.0.1:0", Name: "one", Bootstrap: true,
-		Logger: slog.New(slog.DiscardHandler), Founded: func(f agent.Founded) { ready <- f },
+		Logger: slog.New(slog.DiscardHandler), Founded: func(f agent.Founded) bool { ready <- f; return false },
 	}
 	config.Server.Enabled = true
 	a, err := agent.New(t.Context(), config)

@@ -52,7 +52,11 @@ no domain is fresh until it is marked again.`,
 					p.Line("Kept from this cluster: %s.", strings.Join(answer.Kept, ", "))
 				}
 				view.Snapshot(p, answer.Snapshot)
-				p.Next("Allocations that the snapshot lacks:  reeve operator orphans\nMark domains as fresh again:          reeve domain fresh DOMAIN")
+				next := "Allocations that the snapshot lacks:  reeve operator orphans\nMark domains as fresh again:          reeve domain fresh DOMAIN"
+				if answer.Foreign {
+					next += "\nOpen the variables of the snapshot:    reeve keyring recover"
+				}
+				p.Next(next)
 			})
 		},
 	}

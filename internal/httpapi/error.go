@@ -25,6 +25,11 @@ func internalError(id string) *api.Error {
 // fail answers with an error. It logs internal errors, and answers with a number that
 // finds the error in the log.
 func (c *call) fail(err error) {
+	var conflict *variableConflict
+	if errors.As(err, &conflict) {
+		_ = c.writeJSON(http.StatusConflict, conflict.answer)
+		return
+	}
 	var shown *api.Error
 	switch {
 	case errors.As(err, &shown) && shown.Code != api.CodeInternal:

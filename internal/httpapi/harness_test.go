@@ -22,6 +22,7 @@ import (
 	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -50,6 +51,9 @@ func newHarnessOf(t *testing.T, config server.Config, change ...func(*Config)) *
 	}
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	if s.IsLeader() && s.Store().Snapshot().Level() == state.Level {
+		wait.Until(t, "a root key is active", func() bool { return s.Store().Snapshot().ActiveRootKey() != nil })
 	}
 	c := Config{Server: s, Name: "test", Version: "0.0.0", Router: func() *api.RouterStatus { return &api.RouterStatus{} }}
 	for _, f := range change {

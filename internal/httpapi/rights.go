@@ -4,6 +4,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/reeve-run/reeve/api"
@@ -72,6 +73,8 @@ func (c *call) authorizeRights() error {
 		return nil
 	case ofNamespace:
 		return c.permitNamespaces(capability)
+	case ofVariable:
+		return c.permitVariable(capability)
 	case ofBodyJob:
 		return c.permitSomewhere(capability)
 	default:
@@ -85,11 +88,27 @@ func (c *call) permit(capability acl.Capability, namespace string) error {
 	if r == nil {
 		return nil
 	}
-	q := acl.Question{Capability: capability, Name: namespace}
+	return c.permitQuestion(r, acl.Question{Capability: capability, Name: namespace})
+}
+
+func (c *call) permitQuestion(r *server.Rights, q acl.Question) error {
 	if r.ACL.Allows(q) {
 		return nil
 	}
 	return c.forbidden("%s", r.ACL.Explain(q).Reason)
+}
+
+// permitVariable checks the path of a variable in the namespace of the query. A list leaves out what
+// the caller may not see.
+func (c *call) permitVariable(capability acl.Capability) error {
+	if c.route.Filters {
+		return c.permitSomewhere(capability)
+	}
+	if c.query == nil {
+		c.query = c.r.URL.Query()
+	}
+	namespace := cmp.Or(c.query.Get("namespace"), api.DefaultNamespace)
+	return c.permitQuestion(c.rights(), acl.Question{Capability: capability, Name: namespace, Path: c.id()})
 }
 
 // permitNamespaces checks the namespace of the query. A read of all namespaces shows those that the

@@ -152,17 +152,14 @@ func grants(c acl.Capability, namespace string) string {
 		kind, level := name[:i], name[i+1:]
 		switch c.Scope() {
 		case acl.Variables:
-			if c == acl.SaveSnapshot {
-				return "operator {\n capabilities = [\"snapshot-save\"]\n}"
-			}
 			return "namespace \"" + namespace + "\" {\n variables {\n path \"*\" {\n capabilities = [\"" + level + "\"]\n}\n}\n}"
 		case acl.NodePool:
 			return "node_pool \"*\" {\n capabilities = [\"" + level + "\"]\n}"
 		}
 		return kind + " {\n policy = \"" + level + "\"\n}"
 	}
-	if c == acl.SaveSnapshot {
-		return "operator {\n capabilities = [\"snapshot-save\"]\n}"
+	if c.Scope() == acl.Operator {
+		return "operator {\n capabilities = [\"" + name + "\"]\n}"
 	}
 	return "namespace \"" + namespace + "\" {\n capabilities = [\"" + name + "\"]\n}"
 }
@@ -175,7 +172,9 @@ func included(c acl.Capability) []acl.Capability {
 	case acl.WriteQuota:
 		return []acl.Capability{acl.ReadQuota}
 	case acl.WriteOperator:
-		return []acl.Capability{acl.ReadOperator, acl.SaveSnapshot}
+		return []acl.Capability{acl.ReadOperator, acl.SaveSnapshot, acl.ReadKeyring, acl.RotateKeyring, acl.DeleteKeyring}
+	case acl.ReadVariables, acl.WriteVariables:
+		return []acl.Capability{acl.ListVariables}
 	case acl.ReadFS:
 		return []acl.Capability{acl.ReadLogs}
 	case acl.ReadJob:

@@ -66,7 +66,7 @@ var lifeTables = append(planTables[:len(planTables):len(planTables)], stacks, sh
 
 // routes returns the table of all routes.
 func routes() []route {
-	table := routeTable()
+	table := append(routeTable(), secretRoutes()...)
 	for i := range table {
 		table[i].settle()
 	}
@@ -377,6 +377,13 @@ var paramDocs = map[string]string{
 	"part":              "`self`, `metrics`, `log`, `goroutines`, `heap` or `profile`",
 	"path":              "path of the file, relative to the allocation's directory; of `acl/explain`: of a variable",
 	"name":              "of the node pool or the host volume",
+	"algo":              "algorithm of a root key: `aes256-gcm`",
+	"force":             "also delete the variables that the key encrypts",
+	"full":              "also encrypt all variables with the new key, in the background",
+	"lock-acquire":      "take the lock of the variable, with the times in `Lock` of the body",
+	"lock-release":      "end the lock whose ID is in `Lock` of the body",
+	"lock-renew":        "extend the lock whose ID is in `Lock` of the body",
+	"publish_time":      "when the new key becomes active: Unix time in nanoseconds (default: immediately)",
 	"phase":             "name or id of the phase, unless the body has it",
 	"plain":             "send raw bytes instead of frames",
 	"presence":          "only instances with this presence: `ordinary`, `evacuating` or `suspect`",

@@ -84,6 +84,12 @@ var samples = map[string]string{
 	"PUT /v1/acl/token":                         `{"Name": "ana", "Type": "client", "Policies": ["readers"]}`,
 	"PUT /v1/acl/token/{id}":                    `{"Name": "ana", "Policies": ["readers"]}`,
 	"DELETE /v1/acl/token/{id}":                 ``,
+	"PUT /v1/var/{id}":                          `{"Items": {"user": "shop"}}`,
+	"DELETE /v1/var/{id}":                       ``,
+	"PUT /v1/operator/keyring/rotate":           ``,
+	"DELETE /v1/operator/keyring/key/{id}":      ``,
+	"PUT /v1/operator/keyring/recovery":         `{"PublicKey": "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="}`,
+	"PUT /v1/operator/keyring/recover":          `{"RecoveryKey": "reeve-recovery-1-"}`,
 	"PUT /v1/acl/token/onetime":                 ``,
 	"PUT /v1/acl/token/onetime/exchange":        `{}`,
 	"PUT /v1/acl/bootstrap":                     ``,
@@ -154,6 +160,8 @@ func pathOf(pattern string) string {
 		return pattern + "?capability=read-job"
 	case strings.HasPrefix(pattern, "/v1/namespace/"):
 		return "/v1/namespace/default"
+	case strings.HasPrefix(pattern, "/v1/var/"):
+		return "/v1/var/shop/db"
 	case strings.HasPrefix(pattern, "/v1/node/pool/"):
 		return strings.Replace(pattern, "{id}", "gpu", 1)
 	case strings.HasPrefix(pattern, "/v1/domain/"):
@@ -172,6 +180,11 @@ func TestEveryRouteAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.policy("readers", `node { policy = "read" }`)
+	for path, body := range map[string]string{"/v1/var/shop/db": samples["PUT /v1/var/{id}"], "/v1/operator/keyring/recovery": samples["PUT /v1/operator/keyring/recovery"]} {
+		if got := h.do(http.MethodPut, path, body); got.status != http.StatusOK {
+			t.Fatalf("PUT %s: %d %s", path, got.status, got.body)
+		}
+	}
 	for _, r := range routes() {
 		where := r.Method + " " + r.Pattern
 		if r.Stream == lines && !strings.HasPrefix(r.Pattern, "/v1/client/") {
@@ -206,6 +219,8 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusBadRequest
 			case strings.Contains(r.Pattern, "/dispatch") || strings.Contains(r.Pattern, "/periodic"):
 				want = http.StatusBadRequest // the job under test starts no others
+			case r.Pattern == "/v1/operator/keyring/recover":
+				want = http.StatusBadRequest // the key in the sample is cut short
 			case r.Pattern == "/v1/cluster/join":
 				want = http.StatusBadRequest // the token in the sample is cut short
 			case strings.HasPrefix(r.Pattern, "/v1/acl/token/onetime"): // neither the caller nor the sample has a token
@@ -298,7 +313,7 @@ func TestEveryBodyIsChecked(t *testing.T) {
 			"a list":     {`[1]`, http.StatusBadRequest, "must be an object"},
 			"no JSON":    {`Job: web`, http.StatusBadRequest, "broken at line 1"},
 			"too large":  {`"` + strings.Repeat("x", int(r.BodyLimit)) + `"`, http.StatusRequestEntityTooLarge, "larger than"},
-			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7, "Finish": 7, "MaxTrailingLogs": "7", "OneTimeSecretID": 7, "BootstrapSecret": 7, "AuthMethod": 7, "AuthMethodName": 7}`, http.StatusBadRequest, " must be "},
+			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7, "Finish": 7, "Path": 7, "PublicKey": 7, "RecoveryKey": 7, "MaxTrailingLogs": "7", "OneTimeSecretID": 7, "BootstrapSecret": 7, "AuthMethod": 7, "AuthMethodName": 7}`, http.StatusBadRequest, " must be "},
 		} {
 			got := h.do(r.Method, path, c.body)
 			if got.status != c.status || !strings.Contains(got.body, c.says) {

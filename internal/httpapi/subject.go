@@ -25,6 +25,7 @@ const (
 	ofDeployment subject = "deployment"
 	ofRestart    subject = "restart"
 	ofCallback   subject = "callback"
+	ofVariable   subject = "variable"
 	ofManagement subject = "management" // only management tokens have it
 	// ofAnyNamespace is for routes that show namespaces in which the caller has a capability.
 	ofAnyNamespace subject = "any namespace"
@@ -96,6 +97,8 @@ func (r *route) subject() subject {
 		return ofManagement
 	case r.In != nil && slices.Contains(jobBodies, r.In):
 		return ofBodyJob
+	case r.needs.Scope() == acl.Variables:
+		return ofVariable
 	case r.needs == acl.ReadQuota:
 		return ofQuota
 	case r.needs.Scope() != acl.Namespace:

@@ -23,10 +23,11 @@ func (s *Server) foundExternal(ctx context.Context) error {
 		if !trust.External {
 			s.cfg.Logger.Error("this cluster has an authority of its own: remove the block tls, and join the server with a token")
 		}
-		return nil
+		return s.keepExternalKey(ctx)
 	}
 	token := pki.NewToken(pki.OperatorToken, m.External.Digest)
-	if err := m.External.Founded(token.String()); err != nil {
+	recovery, err := m.External.Founded(token.String())
+	if err != nil {
 		return err
 	}
 	hash := token.Hash()
@@ -37,8 +38,11 @@ func (s *Server) foundExternal(ctx context.Context) error {
 		ID: m.ID, Name: m.Name, Address: m.Address, Version: m.Version, Region: m.Region, Datacenter: m.Datacenter,
 		Joined: time.Now().UnixNano(), Issued: from.UnixNano(), Expires: to.UnixNano(), Level: state.Level,
 	}
-	_, err := s.propose(ctx, state.PutTrust(trust, &absent), state.PutServer(self, nil))
-	return err
+	cmds := []state.Command{state.PutTrust(trust, &absent), state.PutServer(self, nil)}
+	if _, err := s.propose(ctx, append(cmds, firstRecoveryKey(recovery)...)...); err != nil {
+		return err
+	}
+	return s.keepExternalKey(ctx)
 }
 
 // enroll returns a server that joins with a certificate of another authority, before it is

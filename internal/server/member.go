@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/keyring"
 	"github.com/reeve-run/reeve/internal/pki"
 	"github.com/reeve-run/reeve/internal/server/replica"
 	"github.com/reeve-run/reeve/internal/state"
@@ -45,6 +46,7 @@ type Founding struct {
 	ClusterKey []byte
 	Operator   [32]byte // SHA-256 of the operator's first token
 	Expires    time.Time
+	Recovery   []byte // public key of the recovery key; nil: none
 	// Done is called when the cluster's state holds everything.
 	Done func()
 }
@@ -53,8 +55,9 @@ type Founding struct {
 type External struct {
 	Digest   string // of the authority
 	Validity func() (from, to time.Time)
-	// Founded stores the operator's first token of a new cluster.
-	Founded func(token string) error
+	// Founded stores the operator's first token of a new cluster, and the secret of the recovery key
+	// whose public key it returns.
+	Founded func(token string) (recoveryKey []byte, err error)
 }
 
 // Purposes of encrypted secrets. They are part of the format of the state.
@@ -83,12 +86,21 @@ func (s *Server) foundCluster(ctx context.Context) error {
 			return err
 		}
 		var absent uint64
-		if _, err := s.propose(ctx, state.PutTrust(trust, &absent), state.PutServer(self, nil)); err != nil {
+		cmds := []state.Command{state.PutTrust(trust, &absent), state.PutServer(self, nil)}
+		if _, err := s.propose(ctx, append(cmds, firstRecoveryKey(m.Founding.Recovery)...)...); err != nil {
 			return err
 		}
 	}
 	m.Founding.Done()
 	return nil
+}
+
+// firstRecoveryKey returns the command that stores the recovery key of a new cluster, if it has one.
+func firstRecoveryKey(public []byte) []state.Command {
+	if public == nil {
+		return nil
+	}
+	return []state.Command{state.PutRecoveryKey(&api.RecoveryKey{Name: keyring.Fingerprint(public), PublicKey: public, CreateTime: time.Now().UnixNano()}, 0)}
 }
 
 // founding returns the trust of a new cluster and its first server.

@@ -97,8 +97,11 @@ func (s *Server) announce(ctx context.Context, id string, r *api.AnnounceRequest
 	announced.Name, announced.Address, announced.Version, announced.Datacenter, announced.Level = r.Name, r.Address, r.Version, r.Datacenter, r.Level
 	if external {
 		announced.Issued, announced.Expires = r.Issued, r.Expires
+		if err := s.shareKey(v, &announced, r.SealKey); err != nil {
+			return err
+		}
 	}
-	if announced.Level != old.Level || announced.Name != old.Name || announced.Address != old.Address || announced.Version != old.Version || announced.Datacenter != old.Datacenter || announced.Expires != old.Expires {
+	if !bytes.Equal(announced.SealedKey, old.SealedKey) || announced.Level != old.Level || announced.Name != old.Name || announced.Address != old.Address || announced.Version != old.Version || announced.Datacenter != old.Datacenter || announced.Expires != old.Expires {
 		if _, err := s.propose(ctx, state.PutServer(&announced, &old.ModifyIndex)); err != nil {
 			return err
 		}

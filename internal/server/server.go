@@ -32,10 +32,18 @@ type Server struct {
 	reportOrder reportOrder
 	refusals    refusals
 	rights      rightsCache
+	keyring     keyringCache
+	locks       *control.Locks // of variables
+	writers     writers        // of variables
 	providers   providers
 	term        atomic.Pointer[term] // nil while another server leads
 
-	backups      *backup.Schedule
+	backups *backup.Schedule
+	own     struct { // key of a server that runs alone
+		sync.Mutex
+		key []byte
+	}
+
 	admission    sync.Mutex  // held while a server is admitted, and while the feature level rises
 	leveled      atomic.Bool // the state has the newest feature level
 	restoring    sync.Mutex  // held during a restore
@@ -49,7 +57,7 @@ type Server struct {
 func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
-		cfg: cfg, store: state.New(), streams: newStreams(), catalog: catalog.New(), restorations: make(chan restoration),
+		cfg: cfg, store: state.New(), streams: newStreams(), catalog: catalog.New(), restorations: make(chan restoration), locks: control.NewLocks(), writers: newWriters(),
 		heartbeats: control.NewHeartbeats(control.Silence{TTL: cfg.HeartbeatTTL, Grace: cfg.HeartbeatGrace, MassLoss: cfg.MassLoss}),
 	}
 	s.reports, s.arrivals = newGatherer(s.writeReports), newGatherer(s.writeArrivals)

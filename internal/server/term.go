@@ -133,6 +133,7 @@ func (s *Server) beginTerm(ctx context.Context) error {
 		Over: replica.ErrNotLeading, Rejected: t.rejections.add, Timings: &s.meters.timings, Computed: &s.meters.computed,
 	}
 	s.heartbeats.Lead(time.Now())
+	s.locks.Lead()
 	s.reportOrder.clear()
 	t.running.Go(func() { s.heartbeats.Watch(ctx) })
 	t.running.Go(func() {
@@ -158,6 +159,7 @@ func (s *Server) beginTerm(ctx context.Context) error {
 		},
 			control.NewRollout(), control.NewHeartbeat(s.heartbeats, s.cfg.Logger), control.NewArrival(), control.NewDrain(),
 			control.NewPeriodic(), control.NewPending(), control.NewConverge(), control.NewGC(s.cfg.GC), control.NewUninstalled(), control.NewTokens(),
+			control.NewRootKeys(s, s.cfg.Logger), control.NewLockExpiry(s.locks),
 			control.NewStacks(), control.NewShifts(t.traffic), control.NewSweep(s.cfg.SweepInterval, s.observedUses))
 	})
 	t.running.Go(func() {

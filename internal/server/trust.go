@@ -47,7 +47,7 @@ func (s *Server) noTrust() error {
 	return api.Errorf(api.CodeUnavailable, "this server has not received the state of the cluster yet: try again")
 }
 
-// keys opens the cluster's key.
+// keys returns the trust of a cluster with an authority of its own, and opens the cluster's key.
 func (s *Server) keys(v *state.Snapshot) (trust *state.Trust, clusterKey []byte, err error) {
 	trust = v.Trust()
 	switch {
@@ -56,16 +56,8 @@ func (s *Server) keys(v *state.Snapshot) (trust *state.Trust, clusterKey []byte,
 	case trust.External:
 		return nil, nil, errExternal
 	}
-	self := v.Server(s.cfg.Member.ID)
-	if self == nil {
-		return nil, nil, api.Errorf(api.CodeUnavailable, "this server is not among the servers of the cluster yet: try again")
-	}
-	clusterKey, err = pki.Unseal(s.cfg.Member.SealKey, self.SealedKey, purposeClusterKey)
-	if err != nil {
-		s.cfg.Logger.Error("cannot open the cluster's key with the key file of this server", "error", err)
-		return nil, nil, api.Errorf(api.CodeInternal, "server %s cannot open the cluster's key: its file identity/server.key is not the one with which it joined; restore the file, or remove the server and join again", self.Name)
-	}
-	return trust, clusterKey, nil
+	clusterKey, err = s.clusterKey(v)
+	return trust, clusterKey, err
 }
 
 // authority opens the key of the certificate authority.

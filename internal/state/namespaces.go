@@ -75,7 +75,7 @@ func admitNamespaceDeletion(all *noun[api.Namespace], c *content, old *api.Names
 	if old.Name == api.DefaultNamespace {
 		return api.Errorf(api.CodeInvalid, "namespace %q is built in and cannot be deleted", old.Name)
 	}
-	var children, jobs, stacks []string
+	var children, jobs, stacks, variables []string
 	for n := range all.all(c, old.Name+"/") {
 		children = append(children, n.Name)
 	}
@@ -89,6 +89,9 @@ func admitNamespaceDeletion(all *noun[api.Namespace], c *content, old *api.Names
 			stacks = append(stacks, s.Name)
 		}
 	}
+	for v := range storedVariables().all(c, variableKey(old.Name, "")) {
+		variables = append(variables, v.Path)
+	}
 	if len(children) > 0 {
 		return api.Errorf(api.CodeConflict, "namespace %q has %s; delete children first: reeve namespace delete %s", old.Name, some(children, "child namespace"), children[len(children)-1])
 	}
@@ -97,6 +100,9 @@ func admitNamespaceDeletion(all *noun[api.Namespace], c *content, old *api.Names
 	}
 	if len(stacks) > 0 {
 		return api.Errorf(api.CodeConflict, "namespace %q has %s; stop its stacks first: reeve stack stop -now -namespace %s %s", old.Name, some(stacks, "stack"), old.Name, stacks[0])
+	}
+	if len(variables) > 0 {
+		return api.Errorf(api.CodeConflict, "namespace %q has %s; delete its variables first: reeve var delete -namespace %s %s", old.Name, some(variables, "variable"), old.Name, variables[0])
 	}
 	return nil
 }

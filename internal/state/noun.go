@@ -48,6 +48,9 @@ type noun[T any] struct {
 	// on it. old is nil for a new object, new for a deleted one. It must not change its
 	// own noun.
 	changed func(t *txn, old, new *T)
+	// same reports whether a changed object is the old one for its readers, in another form: then it
+	// keeps its modify index. If it is nil, every put is a change.
+	same func(old, new *T) bool
 	// alsoWrites returns the objects with a check-and-set that changed may write when an object is put. If it
 	// is nil, changed writes none.
 	alsoWrites func(*T) []Object
@@ -216,8 +219,11 @@ func (n *noun[T]) put(t *txn, object *T) {
 	create, modify := n.stamp(object)
 	*create, *modify = t.index, t.index
 	if old != nil {
-		was, _ := n.stamp(old)
-		*create = *was
+		created, modified := n.stamp(old)
+		*create = *created
+		if n.same != nil && n.same(old, object) {
+			*modify = *modified
+		}
 	}
 	t.emit(n.table, Put, orNil(old), object)
 	if n.changed != nil {
