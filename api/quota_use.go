@@ -3,7 +3,10 @@
 
 package api
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // QuotaUse is an amount of the resources that quotas limit.
 type QuotaUse struct {
@@ -271,4 +274,16 @@ func (a QuotaAmounts) use() QuotaUse {
 		}
 	}
 	return QuotaUse{n[0], n[1], n[2], n[3], n[4], n[5]}
+}
+
+// Text returns the obstacle in words, with the name of the quota. QuotaInText finds the name.
+func (o QuotaObstacle) Text() string { return fmt.Sprintf("quota %q: %s", o.Quota, o) }
+
+// QuotaInText returns the name of the quota in the text of an obstacle; "" if it has none.
+func QuotaInText(text string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(text, `quota "`), `"`)
+	if !IsQuotaName(name) || !strings.HasPrefix(text, `quota "`) {
+		return ""
+	}
+	return name
 }
