@@ -60,6 +60,8 @@ type GroupExplanation struct {
 	Obstacles []ObstacleCount
 	// Nearest lists the nodes that are closest to fitting, nearest first.
 	Nearest []*NodeExplanation
+	// Quota lists the limits of quotas that one more instance would exceed.
+	Quota []string `json:",omitempty"`
 }
 
 // A JobExplanation explains why instances of a job are not placed.

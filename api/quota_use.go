@@ -287,3 +287,8 @@ func QuotaInText(text string) string {
 	}
 	return name
 }
+
+// Times returns n times the amount.
+func (u QuotaUse) Times(n int64) QuotaUse {
+	return QuotaUse{u.CPU * n, u.Cores * n, u.MemoryMB * n, u.MemoryMaxMB * n, u.DiskMB * n, u.Allocations * n}
+}

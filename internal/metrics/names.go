@@ -52,7 +52,7 @@ func serverSeries() []*Series {
 		gauge("reeve.broker.oldest_seconds", "Age of the oldest evaluation that waits for a worker"),
 		gauge("nomad.nomad.blocked_evals.total_blocked", "Evaluations that wait for capacity"),
 		gauge("nomad.nomad.blocked_evals.total_escaped", "Blocked evaluations that a change of any node may help"),
-		gauge("nomad.nomad.blocked_evals.total_quota_limit", "Evaluations blocked by a quota; quotas do not exist, so it is 0"),
+		gauge("nomad.nomad.blocked_evals.total_quota_limit", "Evaluations that wait for a quota"),
 		gauge("nomad.nomad.blocked_evals.cpu", "MHz that instances of blocked evaluations need at least"),
 		gauge("nomad.nomad.blocked_evals.memory", "MB of memory that instances of blocked evaluations need at least"),
 

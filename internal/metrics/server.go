@@ -19,7 +19,7 @@ func (e *emitter) server(f server.Figures, now time.Time) {
 	e.gauge("reeve.broker.oldest_seconds", age(f.Broker.Oldest, now))
 	e.gauge("nomad.nomad.blocked_evals.total_blocked", float64(f.Broker.Blocked))
 	e.gauge("nomad.nomad.blocked_evals.total_escaped", float64(f.Broker.Escaped))
-	e.gauge("nomad.nomad.blocked_evals.total_quota_limit", 0)
+	e.gauge("nomad.nomad.blocked_evals.total_quota_limit", float64(f.Broker.Limited))
 	e.gauge("nomad.nomad.blocked_evals.cpu", float64(f.Broker.Lacking.CPU))
 	e.gauge("nomad.nomad.blocked_evals.memory", float64(f.Broker.Lacking.MemoryMB))
 

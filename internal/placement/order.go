@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/quota"
 )
 
 // A Request asks for one instance to be placed. Requests that differ only in name, index
@@ -60,6 +61,11 @@ type Order struct {
 	Kept []*api.Allocation
 
 	Policy Policy // settings of the cluster and the job's pool
+	// Budget is what is left of the quotas of the namespace; nil: unlimited. Place takes from it.
+	Budget *quota.Budget
+	// Counts reports whether a stored allocation is part of the usage on which the budget is based;
+	// nil: all that are to run are.
+	Counts func(id string) bool
 
 	Now   int64         // Unix nanoseconds; creation and modification time of the allocations
 	NewID func() string // generates allocation ids; nil outside of tests
@@ -103,6 +109,11 @@ type Outcome struct {
 	// constraint reads an attribute that is unique to a node.
 	ClassEligibility map[string]bool
 	Escaped          bool
+
+	// Quota names a quota that refused requests; "": none did. Room reports whether requests found
+	// no node.
+	Quota string
+	Room  bool
 }
 
 // IsWhole reports whether every request was placed.

@@ -19,6 +19,7 @@ type pass struct {
 	leaving   map[string]map[int32]int32 // replaced instances that are not yet stopped, likewise; nil if no rule counts them
 	batches   []*batch
 	left      []leftover
+	refused   []refusedRequest // by quotas
 	rand      uint64
 	turn      int32 // slot that comes first among equals
 	newID     func() string

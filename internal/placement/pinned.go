@@ -20,6 +20,9 @@ type obstacle struct {
 func (p *pass) placePinned(b *batch, requests []*Request) {
 	placed := make(map[int32]*api.PlacementMetrics)
 	for _, r := range requests {
+		if b.overQuota(r) {
+			continue
+		}
 		slot, ok := p.view.slots.Get(r.NodeID)
 		if !ok {
 			p.recordResult(b, r, nil, nil)

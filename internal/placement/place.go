@@ -22,6 +22,8 @@ func Place(v *View, o *Order) *Outcome {
 		from = to
 	}
 	p.waitForRoom()
+	p.out.Room = !p.out.IsWhole()
+	p.explainQuotas()
 	p.release()
 	if o.AllAtOnce && len(p.out.Failed) > 0 {
 		p.rollback()
@@ -49,6 +51,9 @@ func (p *pass) place(requests []*Request) {
 	}
 	placed := b.placedMetrics()
 	for _, r := range requests {
+		if b.overQuota(r) {
+			continue
+		}
 		b.ignorePredecessor(r)
 		a := b.placeNext(r)
 		if a == nil {
@@ -65,6 +70,7 @@ func (p *pass) place(requests []*Request) {
 // nil.
 func (p *pass) recordResult(b *batch, r *Request, a *api.Allocation, m *api.PlacementMetrics) {
 	if a == nil {
+		b.returnQuota(r)
 		p.left = append(p.left, leftover{batch: b, request: r})
 		return
 	}
@@ -115,13 +121,29 @@ func (p *pass) waitForRoom() {
 			continue
 		}
 		l.batch.ignorePredecessor(l.request)
-		if l.batch.preempt(l.request) {
+		if p.preempts(l) {
 			p.out.unqueue(l.request.Group.Name)
 			continue
 		}
 		l.batch.fail(l.request)
 		l.batch.countPredecessor(l.request)
 	}
+}
+
+// preempts reports whether the request takes the room of less important jobs.
+func (p *pass) preempts(l leftover) bool {
+	if l.batch.mayPreempt(l.request) == nil {
+		return false
+	}
+	if refused := len(p.refused); l.batch.overQuota(l.request) {
+		p.refused = p.refused[:refused] // it fails for lack of room too
+		return false
+	}
+	if l.batch.preempt(l.request) {
+		return true
+	}
+	l.batch.returnQuota(l.request)
+	return false
 }
 
 // unqueue removes one instance of the group from the queued count.

@@ -29,6 +29,9 @@ func (r *Request) isSticky() bool {
 // now or once the predecessor has ended. It returns the other requests.
 func (p *pass) placeSticky(b *batch, requests []*Request) (others []*Request) {
 	for _, r := range requests {
+		if b.overQuota(r) {
+			continue
+		}
 		b.ignorePredecessor(r)
 		a, m := b.placeBeside(r)
 		waits := a == nil && b.waitsForPredecessor(r)
@@ -36,6 +39,7 @@ func (p *pass) placeSticky(b *batch, requests []*Request) (others []*Request) {
 			b.countPredecessor(r)
 		}
 		if a == nil && !waits {
+			b.returnQuota(r)
 			others = append(others, r)
 			continue
 		}

@@ -30,6 +30,7 @@ type Reader interface {
 type Ledger struct {
 	reader Reader
 	rooms  map[string][]*room // by quota
+	known  map[string]*Budget // by namespace
 }
 
 // A Budget is what is left of the quotas of a namespace. A nil Budget is unlimited.
@@ -45,7 +46,9 @@ type room struct {
 }
 
 // NewLedger returns a ledger of the state.
-func NewLedger(r Reader) *Ledger { return &Ledger{reader: r, rooms: map[string][]*room{}} }
+func NewLedger(r Reader) *Ledger {
+	return &Ledger{reader: r, rooms: map[string][]*room{}, known: map[string]*Budget{}}
+}
 
 // New returns the budget of a namespace; nil if no quota limits it.
 func New(r Reader, namespace string) *Budget {
@@ -57,11 +60,16 @@ func New(r Reader, namespace string) *Budget {
 
 // Budget returns the budget of a namespace; nil if no quota limits it.
 func (l *Ledger) Budget(namespace string) *Budget {
+	if b, known := l.known[namespace]; known {
+		return b
+	}
 	names := l.reader.QuotasOf(namespace)
 	if len(names) == 0 {
+		l.known[namespace] = nil
 		return nil
 	}
 	b := &Budget{ledger: l}
+	l.known[namespace] = b
 	for _, name := range names {
 		rooms, known := l.rooms[name]
 		if !known {

@@ -5,6 +5,7 @@ package server_test
 
 import (
 	"fmt"
+	"iter"
 	"os"
 	"runtime"
 	"strings"
@@ -105,7 +106,7 @@ func BenchmarkPipelineService(b *testing.B) {
 			b.Fatalf("%d placed, %v", len(outcome.Place), err)
 		}
 		var accepted []*api.Allocation
-		err = f.Settle(b.Context(), snap.Index(), outcome.Place, outcome.Place, snap.Allocation, func(refused []placement.Refusal) []*api.Allocation {
+		err = f.Settle(b.Context(), snap.Index(), outcome.Place, outcome.Place, snap.Allocation, func(refused []placement.Refusal, _ iter.Seq[*api.Allocation]) []*api.Allocation {
 			if len(refused) > 0 {
 				b.Fatalf("refused: %v", refused)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
+	"github.com/reeve-run/reeve/internal/quota"
 	"github.com/reeve-run/reeve/internal/server/worker"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -27,6 +28,7 @@ func (s *Server) ExplainJob(ctx context.Context, ns, id string) (*api.JobExplana
 	if blocked != nil {
 		e.BlockedEval = blocked.ID
 	}
+	budget := quota.New(x.snap, job.Namespace)
 	for _, group := range job.Groups {
 		g := placement.Explain(x.view, x.order, job, group)
 		g.Placed = x.placed(group)
@@ -34,7 +36,13 @@ func (s *Server) ExplainJob(ctx context.Context, ns, id string) (*api.JobExplana
 			g.Waiting = blocked.QueuedAllocations[group.Name]
 		}
 		e.Groups = append(e.Groups, g)
-		if g.Waiting > 0 {
+		for _, o := range budget.Obstacles(group.QuotaUse(), job.NodePool) {
+			g.Quota = append(g.Quota, o.Text())
+			if g.Waiting > 0 {
+				e.Unblock = append(e.Unblock, unblockQuota(g.Group, o))
+			}
+		}
+		if g.Waiting > 0 && (len(g.Quota) == 0 || g.Fitting == 0) {
 			e.Unblock = append(e.Unblock, unblock(g)...)
 		}
 	}
@@ -130,6 +138,15 @@ func unblock(g *api.GroupExplanation) (words []string) {
 		}
 	}
 	return words
+}
+
+// unblockQuota says what would make a quota permit the group's next instance.
+func unblockQuota(group string, o api.QuotaObstacle) string {
+	if o.Limit < 0 {
+		return fmt.Sprintf("group %q: quota %q allows %s; see: reeve quota status %s", group, o.Quota, o.Dimension, o.Quota)
+	}
+	return fmt.Sprintf("group %q: %d more of %s in quota %q, by a higher limit or fewer instances; see: reeve quota status %s",
+		group, o.Used+o.Asked-o.Limit, o.Dimension, o.Quota, o.Quota)
 }
 
 // remedy says what would take one obstacle away.

@@ -48,6 +48,9 @@ func groupExplanation(p *term.Page, g *api.GroupExplanation) {
 	}
 	p.Line("%s", placed)
 	p.Line("%d of %s could take another instance", g.Fitting, human.Count(g.Nodes, "node", "nodes"))
+	for _, text := range g.Quota {
+		p.Line("No other instance fits into %s", text)
+	}
 	if len(g.Obstacles) > 0 {
 		p.Line("Obstacles (a node can have several):")
 		var rows [][]string

@@ -22,7 +22,7 @@ func explainPlacement(m *api.PlacementMetrics) []string {
 	if m == nil {
 		return nil
 	}
-	if m.NodesEvaluated == 0 && m.NodesFiltered == 0 && m.NodesExhausted == 0 {
+	if m.NodesEvaluated == 0 && m.NodesFiltered == 0 && m.NodesExhausted == 0 && len(m.QuotaExhausted) == 0 {
 		return noNodes(m)
 	}
 	lines := countedReasons(m.ConstraintFiltered, func(reason string, nodes string) string {
@@ -49,7 +49,11 @@ func explainPlacement(m *api.PlacementMetrics) []string {
 		lines = append(lines, human.Count(m.NodesExhausted, "node is exhausted", "nodes are exhausted"))
 	}
 	for _, quota := range m.QuotaExhausted {
-		lines = append(lines, "quota limit reached: "+quota)
+		line := "waits for " + quota
+		if name := api.QuotaInText(quota); name != "" {
+			line += "; see: reeve quota status " + name
+		}
+		lines = append(lines, line)
 	}
 	return lines
 }

@@ -38,6 +38,8 @@ func noRoom(m *api.PlacementMetrics) string {
 	case m == nil:
 		return "no node may run it"
 	case m.NodesEvaluated > 0 || m.NodesFiltered > 0 || m.NodesExhausted > 0:
+	case len(m.QuotaExhausted) > 0:
+		return waitsForQuota(m.QuotaExhausted)
 	case m.NodesInPool == 0:
 		return fmt.Sprintf(waitsForRoom+"no node is in node pool %q", m.NodePool)
 	default:
@@ -50,7 +52,16 @@ func noRoom(m *api.PlacementMetrics) string {
 	if m.NodesExhausted > 0 {
 		parts = append(parts, count(m.NodesExhausted, "full")+joinReasons(m.DimensionExhausted))
 	}
-	return waitsForRoom + strings.Join(parts, ", ")
+	text := waitsForRoom + strings.Join(parts, ", ")
+	if len(m.QuotaExhausted) > 0 {
+		text += "; others wait for " + strings.TrimPrefix(waitsForQuota(m.QuotaExhausted), "waits for ")
+	}
+	return text
+}
+
+// waitsForQuota says which limits an instance would exceed, and where to look.
+func waitsForQuota(exhausted []string) string {
+	return "waits for " + strings.Join(exhausted, ", ") + "; see: reeve quota status " + api.QuotaInText(exhausted[0])
 }
 
 func count(n int, what string) string {

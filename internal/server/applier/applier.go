@@ -49,7 +49,10 @@
 //     has returned, no placement with an older snapshot is committed. If the decision
 //     is made between the check and the log entry, the state itself rejects the
 //     placement.
-//  4. Refused parts go back to the worker. A refused allocation is left out together
+//  4. Quotas limit sums over all nodes. An allocation in flight counts in full, and a stop
+//     frees nothing of a quota before it is applied, except for allocations of the same
+//     entry: see overQuota.
+//  5. Refused parts go back to the worker. A refused allocation is left out together
 //     with the stop of its predecessor, and the evaluation does not end. The worker
 //     retries on a state that includes the obstacle.
 //
@@ -63,6 +66,7 @@ package applier
 
 import (
 	"context"
+	"iter"
 	"log/slog"
 	"sync"
 	"time"
@@ -276,7 +280,8 @@ func (a *Applier) settle(ctx context.Context, s *submission, snap *state.Snapsho
 	one.sub = s
 	newest := func(id string) *api.Allocation { return a.env.Store.Snapshot().Allocation(id) } // no older than the fleet
 	err = a.env.Fleet.Settle(ctx, snap.Index(), s.Claimed, s.Placement.Place, newest,
-		func(refused []placement.Refusal) []*api.Allocation {
+		func(refused []placement.Refusal, others iter.Seq[*api.Allocation]) []*api.Allocation {
+			refused = append(refused, overQuota(a.env.Store.Snapshot(), s, refused, others)...)
 			if plantedNoRecheck {
 				refused = nil
 			}

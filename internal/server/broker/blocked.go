@@ -35,14 +35,17 @@ type blocked struct {
 	// for all wants and end at this check. The bound is exact after a scan of all wants.
 	smallest api.Usage
 	unsized  int // number of items of unknown size
+
+	limited map[string]map[api.NamespacedID]*item // items that wait for a quota, by each quota of their namespace
 }
 
 // An item is one blocked evaluation.
 type item struct {
-	eval  *api.Evaluation
-	want  *demandSet
-	count int64 // waiting instances
-	slot  int
+	eval   *api.Evaluation
+	want   *demandSet // nil: no change of a node helps
+	count  int64      // waiting instances
+	slot   int
+	limits limits
 }
 
 // A demand is a lower bound of what one waiting instance of an evaluation takes.
@@ -51,6 +54,8 @@ type demand struct {
 	sized bool // reports whether Usage is known
 	count int64
 	fixed bool // reports whether its instances belong to certain nodes
+
+	limits limits // if it waits for a quota
 }
 
 // A demandKey identifies what helps an evaluation: the node classes and the room.
@@ -90,12 +95,19 @@ func newBlocked() *blocked {
 	return &blocked{
 		byJob: map[api.NamespacedID]*item{}, wants: map[demandKey]*demandSet{},
 		sets: map[string]*classSet{}, known: map[uintptr]*classSet{}, smallest: unlimited,
+		limited: map[string]map[api.NamespacedID]*item{},
 	}
 }
 
 var unlimited = api.Usage{CPU: math.MaxInt64, MemoryMB: math.MaxInt64, DiskMB: math.MaxInt64}
 
 func (b *blocked) add(e *api.Evaluation, n demand) {
+	i := &item{eval: e, count: max(n.count, 1), slot: -1, limits: n.limits}
+	b.byJob[e.JobKey()] = i
+	b.limit(i)
+	if !needsRoom(e) {
+		return
+	}
 	if !n.sized {
 		n.Usage = api.Usage{}
 		b.unsized++
@@ -112,9 +124,8 @@ func (b *blocked) add(e *api.Evaluation, n demand) {
 		b.wants[key] = w
 		key.classes.wants++
 	}
-	i := &item{eval: e, want: w, count: max(n.count, 1), slot: -1}
+	i.want = w
 	w.waiting.Put(i)
-	b.byJob[e.JobKey()] = i
 }
 
 // least returns the minimum of both in every dimension.
@@ -146,7 +157,11 @@ func (b *blocked) remove(job api.NamespacedID) {
 		return
 	}
 	delete(b.byJob, job)
+	b.unlimit(i)
 	w := i.want
+	if w == nil {
+		return
+	}
 	w.waiting.Remove(i)
 	if !w.sized {
 		b.unsized--

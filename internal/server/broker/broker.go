@@ -6,6 +6,7 @@ package broker
 import (
 	"context"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -154,6 +155,12 @@ func (b *Broker) Released(allocs []*api.Allocation) {
 			seen[n.ID] = true
 			b.q.offerReleased(n.ID, n.ComputedClass, time.Now())
 		}
+		for _, name := range snap.QuotasOf(a.Namespace) {
+			if !seen[quotaOffer+name] {
+				seen[quotaOffer+name] = true
+				b.q.offerQuota(name, math.MaxUint64, time.Now())
+			}
+		}
 	}
 	b.changed()
 }
@@ -171,6 +178,7 @@ type Stats struct {
 
 	Pending int       // evaluations that wait for the end of their job's delivery
 	Escaped int       // blocked evaluations that a change of any node may help
+	Limited int       // blocked evaluations that wait for a quota
 	Oldest  time.Time // creation of the oldest ready evaluation; zero without one
 	Index   uint64    // newest state index that the broker has seen
 	// Lacking is a lower bound of the resources that blocked instances need.

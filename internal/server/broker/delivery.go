@@ -32,7 +32,7 @@ type Delivery struct {
 	Contended bool
 
 	job      *jobQueue
-	offers   []string // nodes whose offers woke the job
+	offers   []string // nodes and quotas whose offers woke the job
 	released uint64   // the queue's released count at delivery
 	// forgotten lists evaluations of the job that ended, or were deleted, during the
 	// delivery.

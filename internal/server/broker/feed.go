@@ -82,6 +82,7 @@ func (b *Broker) offerAll(snap *state.Snapshot, now time.Time) {
 	for _, id := range inOrder {
 		b.q.changed(id, nodes[id].class, nodes[id].index, now)
 	}
+	b.q.offerAllQuotas(snap.Index(), now)
 }
 
 // apply applies the changes of one log entry. The snapshot contains the entry and perhaps
@@ -108,6 +109,10 @@ func (b *Broker) apply(ctx context.Context, batch *state.Batch, snap *state.Snap
 			if c.Op == state.Delete {
 				b.q.news.forget(c.Old.(*api.Node).ID)
 			}
+		case state.TableQuotas:
+			if c.Op == state.Delete {
+				delete(b.q.quotas, c.Old.(*api.Quota).Name)
+			}
 		case state.TableSchedulerConfig:
 			b.q.paused = snap.SchedulerConfig().PauseEvalBroker
 		}
@@ -117,6 +122,12 @@ func (b *Broker) apply(ctx context.Context, batch *state.Batch, snap *state.Snap
 	}
 	for job := range h.jobs {
 		b.q.wakeJob(job, now)
+	}
+	for _, namespace := range h.quotas.namespaces {
+		b.q.wakeLimited(namespace, batch.Index, now)
+	}
+	for _, name := range slices.Sorted(maps.Keys(h.quotas.quotas)) {
+		b.q.quotaChanged(name, batch.Index, now)
 	}
 	for _, id := range h.nodes {
 		if n := snap.Node(id); n != nil {
@@ -131,6 +142,7 @@ type unblockEvents struct {
 	nodes      []string                  // nodes that may have free room now
 	jobs       map[api.NamespacedID]bool // jobs that lost an instance: rules among a job's own instances may now permit more
 	everything bool                      // reports whether the scheduler's configuration or a node pool changed
+	quotas     quotaEvents
 }
 
 func unblockEventsOf(batch *state.Batch, snap *state.Snapshot) (h unblockEvents) {
@@ -147,6 +159,7 @@ func unblockEventsOf(batch *state.Batch, snap *state.Snapshot) (h unblockEvents)
 		h.nodes = append(h.nodes, node)
 	}
 	for i := range batch.Changes {
+		h.quotas.addChange(&batch.Changes[i], snap)
 		switch c := &batch.Changes[i]; c.Table {
 		case state.TableAllocations:
 			old, _ := c.Old.(*api.Allocation)

@@ -44,7 +44,8 @@ func (w *storeLookup) need(e *api.Evaluation) demand {
 	n := demand{
 		Usage: unlimited, fixed: job.Type == api.JobTypeSystem || job.Type == api.JobTypeSysBatch,
 		// A job that may preempt others does not depend on free room.
-		sized: !snap.SchedulerConfig().Preemption.Enabled(job.Type),
+		sized:  !snap.SchedulerConfig().Preemption.Enabled(job.Type),
+		limits: w.limits(e, snap, job),
 	}
 	for _, g := range job.Groups {
 		if queued, ok := e.QueuedAllocations[g.Name]; ok && queued == 0 {
@@ -60,7 +61,7 @@ func (w *storeLookup) need(e *api.Evaluation) demand {
 		n.count += int64(e.QueuedAllocations[g.Name])
 	}
 	if n.Usage == unlimited {
-		return demand{fixed: n.fixed}
+		return demand{fixed: n.fixed, limits: n.limits}
 	}
 	return n
 }

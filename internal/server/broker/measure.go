@@ -26,6 +26,12 @@ func (q *queue) measure(s *Stats) {
 		s.Pending += len(d.job.waiting)
 	}
 	for _, i := range q.blocked.byJob {
+		if i.eval.QuotaLimitReached != "" {
+			s.Limited++
+		}
+		if i.want == nil {
+			continue
+		}
 		if i.want.classes.any {
 			s.Escaped++
 		}

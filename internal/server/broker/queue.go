@@ -9,6 +9,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/heap"
+	"github.com/reeve-run/reeve/internal/quota"
 )
 
 // queue holds the evaluations to process: ready, delayed, or delivered. Invariants:
@@ -18,18 +19,20 @@ import (
 //     and no delivery out.
 //   - An evaluation is in one place: delayed, waiting, out, or blocked.
 type queue struct {
-	limits  Limits
-	jobs    map[api.NamespacedID]*jobQueue
-	ready   readyJobs
-	timed   heap.Indexed[*timer] // delayed evaluations and jobs in backoff
-	out     heap.Indexed[*Delivery]
-	place   map[string]place // place of each known evaluation, by id
-	timers  map[string]*timer
-	blocked *blocked
-	news    *changeHistory
-	world   lookup
-	seen    uint64 // newest index of the feed
-	paused  bool   // reports whether deliveries are paused
+	limits   Limits
+	jobs     map[api.NamespacedID]*jobQueue
+	ready    readyJobs
+	timed    heap.Indexed[*timer] // delayed evaluations and jobs in backoff
+	out      heap.Indexed[*Delivery]
+	place    map[string]place // place of each known evaluation, by id
+	timers   map[string]*timer
+	blocked  *blocked
+	news     *changeHistory
+	world    lookup
+	seen     uint64            // newest index of the feed
+	paused   bool              // reports whether deliveries are paused
+	quotas   map[string]uint64 // index of the last change that may have left something, by quota
+	requotas uint64            // index of the last change of a namespace's quota
 	// released counts how often room proved to be free that workers had seen as taken. No
 	// state index tells which evaluations knew of that room.
 	released uint64
@@ -44,6 +47,8 @@ type lookup interface {
 	free(node string) (free api.Usage, sized, ready bool)
 	// lacks reports whether the evaluation's job lacks an instance on the node.
 	lacks(e *api.Evaluation, node string) bool
+	// ledger returns what is left of quotas now.
+	ledger() *quota.Ledger
 }
 
 // A place is the part of the queue that holds an evaluation.
@@ -63,7 +68,7 @@ type jobQueue struct {
 	key     api.NamespacedID
 	waiting []*api.Evaluation // oldest first
 	blocked *api.Evaluation   // woken, waits with the others
-	offers  []string          // nodes whose offers woke it
+	offers  []string          // nodes and quotas whose offers woke it
 	out     *Delivery
 	failed  int       // consecutive failed deliveries
 	until   time.Time // end of the backoff after the last failure
@@ -76,6 +81,7 @@ func newQueue(limits Limits, w lookup) *queue {
 	q := &queue{
 		limits: limits, jobs: map[api.NamespacedID]*jobQueue{}, place: map[string]place{},
 		timers: map[string]*timer{}, blocked: newBlocked(), news: newChangeHistory(), world: w,
+		quotas: map[string]uint64{},
 	}
 	q.ready = newReadyJobs()
 	q.timed = heap.NewIndexed(

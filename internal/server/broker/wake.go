@@ -6,6 +6,7 @@ package broker
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -53,6 +54,14 @@ func (q *queue) block(e *api.Evaluation, now time.Time) (older *api.Evaluation) 
 	}
 	q.stopTimer(e.ID)
 	need := q.world.need(e)
+	if name, missed := q.missedQuota(e, &need.limits); missed {
+		if name != "" {
+			q.wake(e, now, quotaOffer+name)
+		} else {
+			q.wake(e, now)
+		}
+		return older
+	}
 	if node, missed := q.missedChange(e, need); missed {
 		if node != "" {
 			q.wake(e, now, node)
@@ -72,7 +81,7 @@ func (q *queue) block(e *api.Evaluation, now time.Time) (older *api.Evaluation) 
 // missedChange reports whether a change after the evaluation's snapshot could help the
 // evaluation. It returns the node if the node is known.
 func (q *queue) missedChange(e *api.Evaluation, n demand) (node string, missed bool) {
-	if q.news.newest <= e.SnapshotIndex {
+	if q.news.newest <= e.SnapshotIndex || !needsRoom(e) {
 		return "", false
 	}
 	set := classSet{any: e.EscapedComputedClass, classes: e.ClassEligibility}
@@ -146,6 +155,10 @@ func (q *queue) offerAgain(nodes []string, now time.Time) {
 		nodes = slices.Compact(nodes)
 	}
 	for _, node := range nodes {
+		if strings.HasPrefix(node, quotaOffer) {
+			q.offerQuotaAgain(node, now)
+			continue
+		}
 		q.offer(node, now)
 	}
 }
@@ -161,7 +174,7 @@ func (q *queue) wakeJob(job api.NamespacedID, now time.Time) {
 // wakeAll wakes every blocked evaluation whose snapshot is older than the index.
 func (q *queue) wakeAll(index uint64, now time.Time) {
 	for job, i := range q.blocked.byJob {
-		if i.eval.SnapshotIndex < index {
+		if i.eval.SnapshotIndex < index && needsRoom(i.eval) {
 			q.wakeJob(job, now)
 		}
 	}

@@ -9,6 +9,8 @@ package fleet
 
 import (
 	"context"
+	"iter"
+	"slices"
 	"sync"
 
 	"github.com/reeve-run/reeve/api"
@@ -106,13 +108,13 @@ func (t *Tracker) Claim(ctx context.Context, index uint64, place func(*placement
 
 // Settle checks allocations on a view that is at least as new as the index: see
 // placement.Check. It atomically releases their claims and reserves the allocations that
-// accept returns.
+// accept returns. others are the reservations of other placements.
 func (t *Tracker) Settle(ctx context.Context, index uint64, claimed, place []*api.Allocation,
-	existing func(id string) *api.Allocation, accept func([]placement.Refusal) []*api.Allocation) error {
+	existing func(id string) *api.Allocation, accept func(refused []placement.Refusal, others iter.Seq[*api.Allocation]) []*api.Allocation) error {
 	var reserved []*api.Allocation
 	err := t.at(ctx, index, func() {
 		t.release(claimed)
-		reserved = accept(placement.Check(t.fleet.Live(), place, existing))
+		reserved = accept(placement.Check(t.fleet.Live(), place, existing), t.fleet.Reserved())
 		t.reserve(reserved)
 	})
 	if err != nil {
@@ -157,6 +159,16 @@ func (t *Tracker) reserve(place []*api.Allocation) {
 	}
 	t.fleet.Reserve(place)
 	t.view = nil
+}
+
+// Reserved returns the allocations that are being placed or written.
+func (t *Tracker) Reserved() []*api.Allocation {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.fleet == nil {
+		return nil
+	}
+	return slices.Collect(t.fleet.Reserved())
 }
 
 // Release releases reservations of allocations that will not be written.

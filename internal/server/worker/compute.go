@@ -10,13 +10,17 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
 	"github.com/reeve-run/reeve/internal/plan"
+	"github.com/reeve-run/reeve/internal/quota"
 )
 
 // Compute computes the changes that an evaluation's job needs, and the nodes for its new
 // instances. It changes nothing: a dry run is Compute alone. job is nil if it was purged.
 func Compute(r Reader, view *placement.View, job *api.Job, eval *api.Evaluation, now time.Time) (*plan.Result, *placement.Outcome) {
 	result := plan.Reconcile(r, job, eval, now)
-	return result, placement.Place(view, order(r, job, eval, result, now))
+	o := order(r, job, eval, result, now)
+	o.Budget = quota.New(r, eval.Namespace)
+	returnStopped(o.Budget, result, nil)
+	return result, placement.Place(view, o)
 }
 
 // order returns the order to place.

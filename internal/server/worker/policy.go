@@ -9,11 +9,13 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/placement"
 	"github.com/reeve-run/reeve/internal/plan/facts"
+	"github.com/reeve-run/reeve/internal/quota"
 )
 
 // A Reader provides the state for an evaluation. A state.Snapshot is a Reader.
 type Reader interface {
 	facts.Reader
+	quota.Reader
 	SchedulerConfig() *api.SchedulerConfig
 	NodePool(name string) *api.NodePool
 	AllocationsByNode(id string) iter.Seq[*api.Allocation]

@@ -42,6 +42,7 @@ func newProposal(d *broker.Delivery, snap *state.Snapshot, job *api.Job, result 
 	if !outcome.IsWhole() {
 		pr.block(api.TriggerQueuedAllocs)
 		pr.blocked.ClassEligibility, pr.blocked.EscapedComputedClass = outcome.ClassEligibility, outcome.Escaped
+		pr.waitForQuota()
 	}
 	pr.end()
 	return pr
@@ -66,7 +67,22 @@ func (pr *proposal) block(trigger string) {
 	b.SnapshotIndex = pr.snap.Index()
 	b.FailedGroups, b.QueuedAllocations, b.Held = pr.outcome.Failed, pr.queued, pr.result.Held
 	b.ClassEligibility, b.EscapedComputedClass = nil, true
+	b.QuotaLimitReached = pr.outcome.Quota
 	pr.blocked = b
+}
+
+// waitForQuota completes a blocked evaluation some of whose instances a quota refused. Without node
+// classes, it waits for quotas alone.
+func (pr *proposal) waitForQuota() {
+	b := pr.blocked
+	switch {
+	case b.QuotaLimitReached == "":
+	case !pr.outcome.Room:
+		b.ClassEligibility, b.EscapedComputedClass = nil, false
+		b.StatusDescription = "waits for quota " + b.QuotaLimitReached + ": see reeve quota status " + b.QuotaLimitReached
+	case len(b.ClassEligibility) == 0:
+		b.EscapedComputedClass = true
+	}
 }
 
 // end records how the evaluations of the delivery end.
@@ -127,6 +143,7 @@ func (pr *proposal) changesNothing() bool {
 	return pr.blocked != nil && b == pr.delivery.Evaluation && len(pr.delivery.Riders) == 0 &&
 		pr.nothingToCommit() &&
 		b.WaitUntil.IsZero() && b.Held == pr.blocked.Held && b.EscapedComputedClass == pr.blocked.EscapedComputedClass &&
+		b.QuotaLimitReached == pr.blocked.QuotaLimitReached &&
 		maps.Equal(b.ClassEligibility, pr.blocked.ClassEligibility) &&
 		maps.Equal(b.QueuedAllocations, pr.blocked.QueuedAllocations)
 }

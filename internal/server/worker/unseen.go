@@ -19,7 +19,7 @@ import (
 func (env Env) propose(ctx context.Context, d *broker.Delivery, index uint64, claimed *[]*api.Allocation) (*proposal, error) {
 	for attempt := 1; ; attempt++ {
 		pr, err := env.evaluate(ctx, d, index, claimed)
-		if err != nil || pr.outcome.IsWhole() || !pr.preempts() {
+		if err != nil || !pr.outcome.Room || !pr.preempts() {
 			return pr, err
 		}
 		limit := pr.job.Priority - placement.PriorityGap

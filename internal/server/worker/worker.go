@@ -172,6 +172,7 @@ func (env Env) evaluate(ctx context.Context, d *broker.Delivery, index uint64, c
 	if len(result.Start) > 0 {
 		o := order(snap, job, d.Evaluation, result, now)
 		err := env.Fleet.Claim(ctx, snap.Index(), func(v *placement.View) []*api.Allocation {
+			env.limit(o, result)
 			outcome = placement.Place(v, o)
 			*claimed = outcome.Place
 			return outcome.Place
