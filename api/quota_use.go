@@ -92,6 +92,21 @@ func (r *QuotaRoom) Obstacles(used, asked QuotaUse) (all []QuotaObstacle) {
 	return all
 }
 
+// Copies returns how many times asked can be added to used without exceeding a limit, at most most.
+func (r *QuotaRoom) Copies(used, asked QuotaUse, most int64) int64 {
+	have, want := used.values(), asked.values()
+	for i, limit := range r.Limits {
+		if limit == nil || *limit == 0 || want[i] <= 0 {
+			continue
+		}
+		most = min(most, max((int64(*limit)-have[i])/want[i], 0))
+		if *limit < 0 {
+			return 0
+		}
+	}
+	return most
+}
+
 // String returns the obstacle in words, without the name of the quota.
 func (o QuotaObstacle) String() string {
 	pool := ""
@@ -101,13 +116,17 @@ func (o QuotaObstacle) String() string {
 	if o.Limit < 0 {
 		return fmt.Sprintf("%s not allowed%s", o.Dimension, pool)
 	}
-	unit := ""
+	return fmt.Sprintf("%s exhausted%s (%d used + %d asked > %d%s limit)", o.Dimension, pool, o.Used, o.Asked, o.Limit, o.Unit())
+}
+
+// Unit returns the unit of the amounts, with a space in front; "": none.
+func (o QuotaObstacle) Unit() string {
 	for _, d := range quotaDimensions {
 		if d.name == o.Dimension {
-			unit = d.unit
+			return d.unit
 		}
 	}
-	return fmt.Sprintf("%s exhausted%s (%d used + %d asked > %d%s limit)", o.Dimension, pool, o.Used, o.Asked, o.Limit, unit)
+	return ""
 }
 
 // Add returns the sum of u and v.

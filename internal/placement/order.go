@@ -61,7 +61,7 @@ type Order struct {
 	Kept []*api.Allocation
 
 	Policy Policy // settings of the cluster and the job's pool
-	// Budget is what is left of the quotas of the namespace; nil: unlimited. Place takes from it.
+	// Budget holds the rest of the quotas of the namespace; nil: unlimited. Place takes from it.
 	Budget *quota.Budget
 	// Counts reports whether a stored allocation is part of the usage on which the budget is based;
 	// nil: all that are to run are.

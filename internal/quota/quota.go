@@ -1,7 +1,7 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package quota computes what is left of the quotas of namespaces. It is pure: workers, the
+// Package quota computes how much of their quotas namespaces have left. It is pure: workers, the
 // applier and the broker ask it with the same state, and so agree.
 //
 // A placement takes from a budget as soon as it is decided, and stops give back only what they take
@@ -26,14 +26,14 @@ type Reader interface {
 }
 
 // A Ledger computes budgets on one state. Budgets of namespaces with a common quota share what is
-// left of it.
+// rest of it.
 type Ledger struct {
 	reader Reader
 	rooms  map[string][]*room // by quota
 	known  map[string]*Budget // by namespace
 }
 
-// A Budget is what is left of the quotas of a namespace. A nil Budget is unlimited.
+// A Budget holds the rest of the quotas of a namespace. A nil Budget is unlimited.
 type Budget struct {
 	ledger *Ledger
 	rooms  []*room
@@ -150,18 +150,8 @@ func (b *Budget) Copies(use api.QuotaUse, pool string, most int64) int64 {
 		return most
 	}
 	for _, r := range b.rooms {
-		if !r.Counts(pool) {
-			continue
-		}
-		want := r.Dimensions(use)
-		for i, d := range r.Dimensions(r.used) {
-			switch asked := want[i].Used; {
-			case d.Limit == 0 || asked <= 0:
-			case d.Limit < 0:
-				return 0
-			default:
-				most = min(most, max((d.Limit-d.Used)/asked, 0))
-			}
+		if r.Counts(pool) {
+			most = r.QuotaRoom.Copies(r.used, use, most)
 		}
 	}
 	return most

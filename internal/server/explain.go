@@ -145,8 +145,8 @@ func unblockQuota(group string, o api.QuotaObstacle) string {
 	if o.Limit < 0 {
 		return fmt.Sprintf("group %q: quota %q allows %s; see: reeve quota status %s", group, o.Quota, o.Dimension, o.Quota)
 	}
-	return fmt.Sprintf("group %q: %d more of %s in quota %q, by a higher limit or fewer instances; see: reeve quota status %s",
-		group, o.Used+o.Asked-o.Limit, o.Dimension, o.Quota, o.Quota)
+	return fmt.Sprintf("group %q: %d%s more of %s in quota %q, by a higher limit or fewer instances; see: reeve quota status %s",
+		group, o.Used+o.Asked-o.Limit, o.Unit(), o.Dimension, o.Quota, o.Quota)
 }
 
 // remedy says what would take one obstacle away.

@@ -97,7 +97,6 @@ func (s *Server) admit(snap *state.Snapshot, job *api.Job, namespace string) (*a
 }
 
 // admitJob is admit for the jobs of stacks, too.
-
 func admitJob(snap *state.Snapshot, job *api.Job, namespace string) (*api.Job, error) {
 	if job == nil {
 		return nil, api.Errorf(api.CodeInvalid, "the request holds no Job: send {\"Job\": {...}}")
@@ -107,6 +106,9 @@ func admitJob(snap *state.Snapshot, job *api.Job, namespace string) (*api.Job, e
 		job.Namespace = namespace
 	}
 	clearServerFields(job)
+	if job.NodePool == "" {
+		job.NodePool = snap.DefaultPool(job.Namespace)
+	}
 	job.Canonicalize()
 	if err := job.Validate(); err != nil {
 		return nil, err

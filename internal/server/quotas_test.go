@@ -83,7 +83,7 @@ func TestInstancesBeyondAQuotaWait(t *testing.T) {
 			t.Errorf("%d instances say why they wait", waiting)
 		}
 		x, err := c.ExplainJob(c.Context(), "dev", "web")
-		if err != nil || len(x.Groups[0].Quota) != 1 || len(x.Unblock) != 1 || !strings.Contains(x.Unblock[0], `6 more of memory in quota "team"`) {
+		if err != nil || len(x.Groups[0].Quota) != 1 || len(x.Unblock) != 1 || !strings.Contains(x.Unblock[0], `6 MB more of memory in quota "team"`) {
 			t.Errorf("the explanation is %+v, %v", x, err)
 		}
 		c.pass(5 * time.Minute) // the deployment has failed by then, which evaluates the job

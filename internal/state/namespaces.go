@@ -117,6 +117,17 @@ func (c *content) checkNamespace(job *api.Job) error {
 	return nil
 }
 
+// DefaultPool returns the node pool of jobs of a namespace that name none; "": the default namespace.
+func (c *content) DefaultPool(namespace string) string {
+	if namespace == "" {
+		namespace = api.DefaultNamespace
+	}
+	if n := c.Namespace(namespace); n != nil {
+		return n.DefaultPool()
+	}
+	return api.NodePoolDefault
+}
+
 // CheckNamespace rejects a job whose namespace does not exist or does not allow it.
 func (c *content) CheckNamespace(job *api.Job) error {
 	if err := c.checkNamespace(job); err != nil {

@@ -141,6 +141,9 @@ func blockedEval(e *api.Evaluation, id func(string) string) string {
 
 // blockedInWords describes the changes that unblock an evaluation.
 func blockedInWords(e *api.Evaluation) string {
+	if e.QuotaLimitReached != "" && !e.EscapedComputedClass && len(e.ClassEligibility) == 0 {
+		return fmt.Sprintf("It waits for less usage or higher limits of quota %q.", e.QuotaLimitReached)
+	}
 	if e.EscapedComputedClass || len(e.ClassEligibility) == 0 {
 		return "It waits for a change of any node."
 	}

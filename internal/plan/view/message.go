@@ -59,6 +59,15 @@ func noRoom(m *api.PlacementMetrics) string {
 	return text
 }
 
+// notPlaced says why an instance waits, as a trouble of its job.
+func notPlaced(m *api.PlacementMetrics) string {
+	text := noRoom(m)
+	if m != nil && len(m.QuotaExhausted) > 0 && !strings.HasPrefix(text, waitsForRoom) {
+		return "it " + text
+	}
+	return "no node can take it: " + strings.TrimPrefix(text, waitsForRoom)
+}
+
 // waitsForQuota says which limits an instance would exceed, and where to look.
 func waitsForQuota(exhausted []string) string {
 	return "waits for " + strings.Join(exhausted, ", ") + "; see: reeve quota status " + api.QuotaInText(exhausted[0])

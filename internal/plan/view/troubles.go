@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -133,7 +132,7 @@ func (f *finder) lookForRoom(in *facts.Instance) {
 	}
 	t := &api.Trouble{
 		Kind: api.TroubleNoRoom, JobVersion: f.view.Job.Version, At: time.Unix(0, e.CreateTime),
-		Message: "no node can take it: " + strings.TrimPrefix(noRoom(m), waitsForRoom),
+		Message: notPlaced(m),
 	}
 	if m != nil {
 		t.Obstacles = slices.Concat(obstacles(api.FilterConstraint, m.ConstraintFiltered), obstacles(api.FilterResource, m.DimensionExhausted))

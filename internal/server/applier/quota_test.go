@@ -48,7 +48,7 @@ func TestPlacementsInFlightCountAgainstQuotas(t *testing.T) {
 		}
 		res := two()
 		if res.Whole || res.Placed != 1 || len(res.Refused) != 1 || res.Refused[0].AllocID != "b2" || res.Refused[0].NodeID != "" {
-			r.Errorf("the second: %+v", res)
+			r.Fatalf("the second: %+v", res)
 		}
 		if want := `quota "q": allocations exhausted (3 used + 1 asked > 3 limit)`; res.Refused[0].Reason != want {
 			r.Errorf("the reason is %q", res.Refused[0].Reason)
