@@ -25,7 +25,7 @@ type Reader interface {
 	QuotaUsed(name string) map[string]api.QuotaUse
 }
 
-// A Ledger computes budgets on one state. Budgets of namespaces with a common quota share what is
+// A Ledger computes budgets on one state. Budgets of namespaces with a common quota share the
 // rest of it.
 type Ledger struct {
 	reader Reader
