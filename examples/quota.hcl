@@ -12,7 +12,7 @@ description = "for the web team"
 limit {
   region_limit {
     cpu         = 4000 # MHz
-    memory      = 512 # MB
+    memory      = 512  # MB
     allocations = 20
 
     # For the jobs of one node pool, in addition.
