@@ -90,3 +90,17 @@ func (a ACL) DeleteBindingRule(ctx context.Context, id string) (*api.IndexRespon
 func (a ACL) Login(ctx context.Context, r *api.ACLLoginRequest) (*api.ACLToken, error) {
 	return send[*api.ACLToken](ctx, a.cluster(), http.MethodPut, "/v1/acl/login", nil, r)
 }
+
+// OIDCAuthURL begins a login in a browser, and returns the address at which the user logs in.
+func (a ACL) OIDCAuthURL(ctx context.Context, r *api.OIDCAuthURLRequest) (string, error) {
+	answer, err := send[*api.OIDCAuthURLResponse](ctx, a.cluster(), http.MethodPut, "/v1/acl/oidc/auth-url", nil, r)
+	if err != nil {
+		return "", err
+	}
+	return answer.AuthURL, nil
+}
+
+// CompleteOIDC completes a login in a browser with what the identity provider sent to the redirect address.
+func (a ACL) CompleteOIDC(ctx context.Context, r *api.OIDCCompleteAuthRequest) (*api.ACLToken, error) {
+	return send[*api.ACLToken](ctx, a.cluster(), http.MethodPut, "/v1/acl/oidc/complete-auth", nil, r)
+}

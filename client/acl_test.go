@@ -38,6 +38,16 @@ func TestACLCallsGoToTheirRoutes(t *testing.T) {
 			return err
 		},
 		`PUT /v1/acl/bootstrap {"BootstrapSecret":"s"}`: func(ctx context.Context) error { _, err := a.Bootstrap(ctx, "s"); return err },
+		"GET /v1/acl/auth-methods ":                     func(ctx context.Context) error { _, _, err := a.AuthMethods(ctx, nil); return err },
+		"GET /v1/acl/auth-method/s ":                    func(ctx context.Context) error { _, _, err := a.AuthMethod(ctx, "s", nil); return err },
+		"DELETE /v1/acl/auth-method/s ":                 func(ctx context.Context) error { _, err := a.DeleteAuthMethod(ctx, "s"); return err },
+		"GET /v1/acl/binding-rules ":                    func(ctx context.Context) error { _, _, err := a.BindingRules(ctx, nil); return err },
+		"GET /v1/acl/binding-rule/r ":                   func(ctx context.Context) error { _, _, err := a.BindingRule(ctx, "r", nil); return err },
+		"DELETE /v1/acl/binding-rule/r ":                func(ctx context.Context) error { _, err := a.DeleteBindingRule(ctx, "r"); return err },
+		`PUT /v1/acl/login {"AuthMethodName":"ci","LoginToken":"t"}`: func(ctx context.Context) error {
+			_, err := a.Login(ctx, &api.ACLLoginRequest{AuthMethodName: "ci", LoginToken: "t"})
+			return err
+		},
 		"GET /v1/acl/roles ":         func(ctx context.Context) error { _, _, err := a.Roles(ctx, nil); return err },
 		"GET /v1/acl/role/ab ":       func(ctx context.Context) error { _, _, err := a.Role(ctx, "ab", nil); return err },
 		"GET /v1/acl/role/name/web ": func(ctx context.Context) error { _, _, err := a.RoleNamed(ctx, "web", nil); return err },

@@ -21,7 +21,7 @@ func aclCommand(*cli) *command {
 objects. A token has the rights of its policies and roles. A role is a set of
 policies that tokens share. The operator's token, and tokens of the type
 "management", may do everything. See docs/access.md.`,
-		verbs: []constructor{aclPolicyCommand, aclRoleCommand, aclTokenCommand, aclExplainCommand, aclBootstrapCommand},
+		verbs: []constructor{aclPolicyCommand, aclRoleCommand, aclTokenCommand, aclAuthMethodCommand, aclBindingRuleCommand, aclExplainCommand, aclBootstrapCommand},
 	}
 }
 

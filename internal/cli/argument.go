@@ -94,6 +94,8 @@ func init() {
 		"UNIT":       {complete: unitNames},
 		"POLICY":     {resolve: (*call).policyArgument},
 		"ROLE":       {complete: roleNames, resolve: (*call).roleArgument},
+		"METHOD":     {complete: methodNames},
+		"RULE":       {resolve: (*call).ruleArgument},
 		"ACCESSOR":   {complete: accessors, resolve: (*call).tokenArgument},
 		"PATH":       {complete: variablePaths},
 	}

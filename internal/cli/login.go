@@ -26,6 +26,7 @@ import (
 
 func loginCommand(c *cli) *command {
 	var name string
+	var method methodLogin
 	return &command{
 		use:   "login HOST",
 		short: "Log in to a cluster, and make it the current context",
@@ -34,20 +35,34 @@ REEVE_TOKEN, -token-file, standard input, or the terminal: one that "reeve acl
 token create" printed, or the operator's. The token carries a digest of the
 cluster's authority, so that another machine cannot answer in place of the
 server. The first server has the operator's token in operator.token in its data
-directory.`,
-		example: "reeve login 10.0.0.1\nssh root@10.0.0.1 cat /var/lib/reeve/operator.token | reeve login 10.0.0.1 -name prod",
-		flags:   func(f *pflag.FlagSet) { f.StringVar(&name, "name", "", "`NAME` of the context (default: HOST)") },
+directory.
+
+With -method or -type, an identity provider knows you. The type oidc prints an
+address for your browser, and waits until the provider sends the browser back to
+-oidc-callback-addr. If the browser is on another machine, use -paste. The type
+jwt presents a signed token of the provider. At the first login to a cluster,
+-digest proves the server.`,
+		example: "reeve login 10.0.0.1\nssh root@10.0.0.1 cat /var/lib/reeve/operator.token | reeve login 10.0.0.1 -name prod\nreeve login -method sso -digest DIGEST 10.0.0.1\nreeve login -method ci -login-token-file ci.jwt 10.0.0.1",
+		flags: func(f *pflag.FlagSet) {
+			f.StringVar(&name, "name", "", "`NAME` of the context (default: HOST)")
+			method.addTo(f)
+		},
 		ownArgs: true,
 		offline: true,
 		run: func(r *call) error {
 			if r.arg(0) == "" {
 				return usagef("missing argument HOST: the address of a server")
 			}
-			text, err := c.readLoginToken()
+			file, err := c.contexts()
 			if err != nil {
 				return err
 			}
-			file, err := c.contexts()
+			var text string
+			if method.isSet() {
+				text, err = c.loginByMethod(r.ctx, file, r.arg(0), &method)
+			} else {
+				text, err = c.readLoginToken()
+			}
 			if err != nil {
 				return err
 			}
@@ -101,10 +116,7 @@ func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, 
 	if token.Kind != pki.OperatorToken && token.Kind != pki.UserToken {
 		return nil, api.Errorf(api.CodeInvalid, "log in: this is a join token, which admits machines: use a token of \"reeve acl token create\", or the operator's, as in operator.token in the data directory of the first server")
 	}
-	address := host
-	if _, _, err := net.SplitHostPort(host); err != nil {
-		address = net.JoinHostPort(strings.Trim(host, "[]"), defaultPort)
-	}
+	address := withPort(host)
 	unverified, err := client.New(client.Config{Address: "https://" + address, TLS: trust.UnverifiedConfig()})
 	if err != nil {
 		return nil, err

@@ -90,3 +90,12 @@ func deleteBindingRule(c *call, _ *none) (*api.IndexResponse, uint64, error) {
 func loginWithToken(c *call, in *api.ACLLoginRequest) (*api.ACLToken, uint64, error) {
 	return c.Server.Login(c.r.Context(), in)
 }
+
+func beginOIDC(c *call, in *api.OIDCAuthURLRequest) (*api.OIDCAuthURLResponse, uint64, error) {
+	address, err := c.Server.OIDCAuthURL(c.r.Context(), in)
+	return &api.OIDCAuthURLResponse{AuthURL: address}, 0, err
+}
+
+func completeOIDC(c *call, in *api.OIDCCompleteAuthRequest) (*api.ACLToken, uint64, error) {
+	return c.Server.CompleteOIDC(c.r.Context(), in)
+}

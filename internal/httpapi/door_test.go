@@ -22,6 +22,8 @@ var openRoutes = map[string]int{
 	"PUT /v1/acl/token/onetime/exchange": http.StatusBadRequest, "POST /v1/acl/token/onetime/exchange": http.StatusBadRequest, // empty
 	"GET /v1/acl/auth-methods": http.StatusOK,
 	"PUT /v1/acl/login":        http.StatusNotFound, "POST /v1/acl/login": http.StatusBadRequest, // no such method, no body
+	"PUT /v1/acl/oidc/auth-url": http.StatusNotFound, "POST /v1/acl/oidc/auth-url": http.StatusBadRequest,
+	"PUT /v1/acl/oidc/complete-auth": http.StatusNotFound, "POST /v1/acl/oidc/complete-auth": http.StatusBadRequest,
 }
 
 // doorPaths are every route, and what is served beside the table.

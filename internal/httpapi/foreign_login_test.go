@@ -4,6 +4,10 @@
 package httpapi
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -131,4 +135,82 @@ func TestNomadsClientLogsIn(t *testing.T) {
 	must(err)
 	_, err = operator.ACLAuthMethods().Delete("ci", nil)
 	must(err)
+}
+
+// TestNomadsClientLogsInWithABrowser takes the place of the browser between Nomad's client and a provider.
+func TestNomadsClientLogsInWithABrowser(t *testing.T) {
+	h, p := newHarness(t, withUsers(t)), idp.New(t)
+	operator, stranger := connectNomad(t, h, operatorToken), connectNomad(t, h, "")
+	const redirect = "http://localhost:4649/oidc/callback"
+	method, _, err := operator.ACLAuthMethods().Create(&nomad.ACLAuthMethod{
+		Name: "sso", Type: nomad.ACLAuthMethodTypeOIDC, TokenLocality: nomad.ACLAuthMethodTokenLocalityGlobal, MaxTokenTTL: time.Hour,
+		Config: &nomad.ACLAuthMethodConfig{
+			OIDCDiscoveryURL: p.URL, DiscoveryCaPem: []string{p.CA}, OIDCClientID: idp.ClientID, OIDCClientSecret: idp.ClientSecret, OIDCEnablePKCE: true,
+			SigningAlgs: []string{"ES256"}, AllowedRedirectURIs: []string{redirect}, ListClaimMappings: map[string]string{"groups": "groups"},
+		},
+	}, nil)
+	if err != nil || method.Config.OIDCClientSecret != "redacted" {
+		t.Fatal(method, err)
+	}
+	if _, _, err := operator.ACLAuthMethods().Update(method, nil); err != nil { // with the redacted secret
+		t.Fatal(err)
+	}
+	if _, _, err := operator.ACLBindingRules().Create(&nomad.ACLBindingRule{AuthMethod: "sso", Selector: `"admins" in list.groups`, BindType: "management"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	browser := h.browser(p)
+	login := func(groups ...string) (*nomad.ACLToken, error) {
+		t.Helper()
+		p.SetUser(map[string]any{"sub": "ana", "groups": groups})
+		begun, _, err := stranger.ACLAuth().GetAuthURL(&nomad.ACLOIDCAuthURLRequest{AuthMethodName: "sso", RedirectURI: redirect, ClientNonce: "nonce-of-the-client"}, nil)
+		if err != nil {
+			return nil, err
+		}
+		answer := browser(begun.AuthURL)
+		complete := &nomad.ACLOIDCCompleteAuthRequest{
+			AuthMethodName: "sso", RedirectURI: redirect, ClientNonce: "nonce-of-the-client", State: answer.Get("state"), Code: answer.Get("code"), Iss: answer.Get("iss"),
+		}
+		token, _, err := stranger.ACLAuth().CompleteAuth(complete, nil)
+		if _, _, again := stranger.ACLAuth().CompleteAuth(complete, nil); again == nil {
+			t.Error("a login is completed twice")
+		}
+		return token, err
+	}
+	token, err := login("admins")
+	if err != nil || token.Type != "management" || !token.Global {
+		t.Fatal(token, err)
+	}
+	if _, _, err := connectNomad(t, h, token.SecretID).ACLTokens().List(nil); err != nil {
+		t.Errorf("with the token: %v", err)
+	}
+	if _, err := login("others"); err == nil || !strings.Contains(err.Error(), "binding rules") {
+		t.Errorf("another group: %v", err)
+	}
+	if _, _, err := stranger.ACLAuth().GetAuthURL(&nomad.ACLOIDCAuthURLRequest{AuthMethodName: "sso", RedirectURI: "https://evil.example", ClientNonce: "n"}, nil); err == nil || !strings.Contains(err.Error(), "AllowedRedirectURIs") {
+		t.Errorf("another redirect address: %v", err)
+	}
+}
+
+// browser returns a function that opens an address of a provider, and returns the parameters with which it sends the
+// browser back.
+func (h *harness) browser(p *idp.Provider) func(address string) url.Values {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(p.CA))
+	c := &http.Client{
+		Transport:     &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return func(address string) url.Values {
+		h.t.Helper()
+		resp, err := c.Get(address)
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		back, err := url.Parse(resp.Header.Get("Location"))
+		if err != nil || resp.StatusCode != http.StatusFound {
+			h.t.Fatalf("the provider answers %s: %v", resp.Status, err)
+		}
+		return back.Query()
+	}
 }

@@ -289,6 +289,8 @@ func routeTable() []route {
 		write(put, "/v1/acl/binding-rule/{id}", Management, "Updates a binding rule.", updateBindingRule),
 		write(del, "/v1/acl/binding-rule/{id}", Management, "Deletes a binding rule.", deleteBindingRule),
 		write(put, "/v1/acl/login", Anonymous, "Returns a token for the user that a token of an identity provider names. Only this response contains its secret.", loginWithToken).strict().upTo(loginBodyLimit).open().limited(),
+		write(put, "/v1/acl/oidc/auth-url", Anonymous, "Begins a login in a browser: returns the address at which the user logs in to the identity provider.", beginOIDC).strict().upTo(loginBodyLimit).open().limited(),
+		write(put, "/v1/acl/oidc/complete-auth", Anonymous, "Completes a login in a browser, and returns a token. Only this response contains its secret.", completeOIDC).strict().upTo(loginBodyLimit).open().limited(),
 		read("/v1/acl/explain", OwnToken, "Returns whether a token may do something, and the rule that decides; by default the caller's token.", explainACL).params("capability", "accessor", "path", "name"),
 
 		plain("/v1/cluster/ca", Anonymous, "Returns the certificates by which machines verify the members of this cluster.", getClusterCA).open().anyServer(),

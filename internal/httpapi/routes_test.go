@@ -100,6 +100,8 @@ var samples = map[string]string{
 	"PUT /v1/acl/binding-rule/{id}":             `{"AuthMethod": "ci", "BindType": "policy", "BindName": "readers"}`,
 	"DELETE /v1/acl/binding-rule/{id}":          ``,
 	"PUT /v1/acl/login":                         `{"AuthMethodName": "ci"}`,
+	"PUT /v1/acl/oidc/auth-url":                 `{"AuthMethodName": "ci"}`,
+	"PUT /v1/acl/oidc/complete-auth":            `{"AuthMethodName": "ci"}`,
 	"PUT /v1/cluster/join":                      `{"Token": "reeve-node-1"}`,
 	"PUT /v1/operator/snapshot":                 `no snapshot`,
 	"PUT /v1/cluster/renew":                     `{"CSR": "none"}`,
@@ -225,7 +227,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusBadRequest // the token in the sample is cut short
 			case strings.HasPrefix(r.Pattern, "/v1/acl/token/onetime"): // neither the caller nor the sample has a token
 				want = http.StatusBadRequest
-			case r.Pattern == "/v1/acl/login": // without a token
+			case r.Pattern == "/v1/acl/login" || strings.HasPrefix(r.Pattern, "/v1/acl/oidc/"): // without a token, and the method is of another type
 				want = http.StatusBadRequest
 			case r.Pattern == "/v1/acl/bootstrap": // the cluster under test was founded
 				want = http.StatusBadRequest

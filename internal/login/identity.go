@@ -31,7 +31,7 @@ func identify(config *api.ACLAuthMethodConfig, found claims) (*Identity, error) 
 		id.Value[name] = value
 	}
 	for claim, name := range config.ListClaimMappings {
-		values, ok := list(found.lookup(claim))
+		values, ok := listOf(found.lookup(claim))
 		if !ok {
 			return nil, refuse("its claim %.100q is not a list of texts", claim)
 		}
@@ -67,8 +67,8 @@ func text(value any) (string, bool) {
 	return "", false
 }
 
-// list returns a list of texts; a single text is a list of one.
-func list(value any) ([]string, bool) {
+// listOf returns a list of texts; a single text is a list of one.
+func listOf(value any) ([]string, bool) {
 	values, ok := value.([]any)
 	if !ok {
 		if value == nil {

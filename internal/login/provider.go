@@ -110,6 +110,8 @@ type discovery struct {
 	Token         string `json:"token_endpoint"`
 	UserInfo      string `json:"userinfo_endpoint"`
 	NamesIssuer   bool   `json:"authorization_response_iss_parameter_supported"`
+	// ClientAuth lists how clients present their secret; none: as HTTP basic authentication.
+	ClientAuth []string `json:"token_endpoint_auth_methods_supported"`
 
 	read time.Time
 }

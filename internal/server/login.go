@@ -19,6 +19,8 @@ import (
 type providers struct {
 	mu    sync.Mutex
 	known map[string]knownProvider // by method
+
+	requests login.Requests // logins in a browser that began
 }
 
 type knownProvider struct {
@@ -77,6 +79,43 @@ func (s *Server) Login(ctx context.Context, r *api.ACLLoginRequest) (*api.ACLTok
 		return nil, 0, err
 	}
 	return s.tokenFor(ctx, method, id)
+}
+
+// OIDCAuthURL begins a login in a browser, and returns the address at which the user logs in.
+func (s *Server) OIDCAuthURL(ctx context.Context, r *api.OIDCAuthURLRequest) (string, error) {
+	_, provider, err := s.browserLogin(r.AuthMethodName)
+	if err != nil {
+		return "", err
+	}
+	return provider.AuthURL(ctx, &s.providers.requests, r, time.Now())
+}
+
+// CompleteOIDC returns a token for the user who returns from the identity provider. Only the result contains
+// its secret.
+func (s *Server) CompleteOIDC(ctx context.Context, r *api.OIDCCompleteAuthRequest) (*api.ACLToken, uint64, error) {
+	method, provider, err := s.browserLogin(r.AuthMethodName)
+	if err != nil {
+		return nil, 0, err
+	}
+	id, err := provider.Complete(ctx, &s.providers.requests, r, time.Now())
+	if err != nil {
+		return nil, 0, err
+	}
+	return s.tokenFor(ctx, method, id)
+}
+
+// browserLogin returns the method of a login in a browser. The leader alone knows the logins that began.
+func (s *Server) browserLogin(name string) (*state.AuthMethod, *login.Provider, error) {
+	if !s.IsLeader() {
+		return nil, nil, errNoLeader
+	}
+	v := s.store.Snapshot()
+	method, err := authMethodOf(v, name, api.ACLAuthMethodOIDC)
+	if err != nil {
+		return nil, nil, err
+	}
+	provider, err := s.providers.of(s, v, method)
+	return method, provider, err
 }
 
 // authMethodOf returns the method of a login: the default one of the type if the login names none.

@@ -18,8 +18,16 @@ import (
 )
 
 func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
+	p.mu.Lock()
+	inForm := p.secretInForm
+	p.mu.Unlock()
+	auth := "client_secret_basic"
+	if inForm {
+		auth = "client_secret_post"
+	}
 	answer(w, map[string]any{
-		"issuer": p.URL, "jwks_uri": p.URL + "/keys", "authorization_endpoint": p.URL + "/authorize",
+		"token_endpoint_auth_methods_supported": []string{auth},
+		"issuer":                                p.URL, "jwks_uri": p.URL + "/keys", "authorization_endpoint": p.URL + "/authorize",
 		"token_endpoint": p.URL + "/token", "userinfo_endpoint": p.URL + "/userinfo",
 		"authorization_response_iss_parameter_supported": true,
 	})
@@ -67,6 +75,9 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 		g.used = true
 	}
 	change := p.change
+	if p.secretInForm {
+		id, secret = r.PostFormValue("client_id"), r.PostFormValue("client_secret")
+	}
 	p.mu.Unlock()
 	hash := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
 	switch {

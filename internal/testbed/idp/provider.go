@@ -40,6 +40,8 @@ type Provider struct {
 	fetches map[string]int
 	answer  http.HandlerFunc // replaces all answers; nil: none
 	change  func(claims map[string]any)
+
+	secretInForm bool // clients present their secret in the form, not in a header
 }
 
 // A grant is a login that the user confirmed.
@@ -104,6 +106,13 @@ func (p *Provider) Change(change func(claims map[string]any)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.change = change
+}
+
+// TakeSecretInForm has the provider accept the client's secret only in the form of the request.
+func (p *Provider) TakeSecretInForm() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.secretInForm = true
 }
 
 // Answer replaces all answers of the provider; nil: it answers as it should.
