@@ -65,7 +65,7 @@ func aclAuthMethodDeleteCommand(c *cli) *command {
 	return &command{
 		use:     "delete METHOD",
 		short:   "Delete an auth method",
-		long:    "Delete an auth method, whose binding rules were deleted before. The tokens of its\nusers stay valid until they expire.",
+		long:    "Delete an auth method, whose binding rules were deleted before. The tokens of\nits users stay valid until they expire.",
 		example: "reeve acl auth-method delete sso",
 		run: func(r *call) error {
 			if _, err := r.cl.ACL().DeleteAuthMethod(r.ctx, r.args[0]); err != nil {

@@ -85,7 +85,7 @@ func aclBindingRuleUpdateCommand(*cli) *command {
 	return &command{
 		use:     "update RULE",
 		short:   "Change a binding rule",
-		long:    "Change the settings of the given flags. Tokens of earlier logins keep their rights\nuntil they expire.",
+		long:    "Change the settings of the given flags. Tokens of earlier logins keep their\nrights until they expire.",
 		example: "reeve acl binding-rule update -bind-name support 0b9c1f6e",
 		format:  true,
 		flags:   f.addTo,

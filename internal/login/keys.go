@@ -95,7 +95,7 @@ func checkKey(key any) error {
 	case *ecdsa.PublicKey, ed25519.PublicKey:
 		return nil
 	}
-	return fmt.Errorf("a key of type %T is not supported; use RSA, ECDSA or Ed25519", key)
+	return fmt.Errorf("a key of type %T is not supported; use the public part of RSA, ECDSA or Ed25519", key)
 }
 
 // fits reports whether an algorithm uses keys of this type.
@@ -166,7 +166,7 @@ func (r *remoteKeys) load(ctx context.Context, now time.Time) error {
 	for _, text := range set.Keys {
 		var k jose.JSONWebKey
 		// Sets contain keys of other uses and types, which concern others.
-		if k.UnmarshalJSON(text) == nil && k.Use != "enc" && k.IsPublic() && checkKey(k.Key) == nil {
+		if k.UnmarshalJSON(text) == nil && k.Use != "enc" && checkKey(k.Key) == nil {
 			r.all = append(r.all, namedKey{k.KeyID, k.Algorithm, k.Key})
 		}
 	}

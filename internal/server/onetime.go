@@ -58,6 +58,11 @@ func (s *Server) ExchangeOneTimeToken(ctx context.Context, secret string) (*api.
 	if once == nil || !time.Now().Before(once.ExpiresAt) {
 		return nil, 0, errOneTimeToken
 	}
+	return s.redeem(ctx, once)
+}
+
+// redeem uses up a one-time token, which another exchange may do at the same time.
+func (s *Server) redeem(ctx context.Context, once *state.OneTimeToken) (*api.ACLToken, uint64, error) {
 	_, err := s.propose(ctx, state.DeleteOneTimeToken(once.AccessorID, once.ModifyIndex))
 	switch api.CodeOf(err) {
 	case "":

@@ -6,6 +6,7 @@ package server
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -44,26 +45,38 @@ func TestAOneTimeTokenIsExchangedOnce(t *testing.T) {
 	if f.RightsOf(once.OneTimeSecretID) != nil {
 		t.Error("a one-time token has rights itself")
 	}
+	// Both exchanges found the one-time token before either used it up.
+	found := f.Store().Snapshot().OneTimeToken(token.AccessorID)
+	won, _, err := f.redeem(t.Context(), found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _, err := f.redeem(t.Context(), found); !errors.Is(err, errOneTimeToken) {
+		t.Errorf("an exchange that lost: %+v, %v", again, err)
+	}
+	newer, _, err := f.CreateOneTimeToken(t.Context(), token.AccessorID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, _, err := f.redeem(t.Context(), found); !errors.Is(err, errOneTimeToken) {
+		t.Errorf("an exchange that lost, before a newer one-time token: %+v, %v", again, err)
+	}
 	const racers = 8
-	tokens, errs := make([]*api.ACLToken, racers), make([]error, racers)
+	var wins atomic.Int32
 	var racing sync.WaitGroup
-	for i := range racers {
-		racing.Go(func() { tokens[i], _, errs[i] = f.ExchangeOneTimeToken(t.Context(), once.OneTimeSecretID) })
+	for range racers {
+		racing.Go(func() {
+			switch _, _, err := f.ExchangeOneTimeToken(t.Context(), newer.OneTimeSecretID); {
+			case err == nil:
+				wins.Add(1)
+			case !errors.Is(err, errOneTimeToken):
+				t.Errorf("an exchange that lost: %v", err)
+			}
+		})
 	}
 	racing.Wait()
-	var won *api.ACLToken
-	for i := range racers {
-		switch {
-		case errs[i] == nil && won != nil:
-			t.Fatal("two exchanges won")
-		case errs[i] == nil:
-			won = tokens[i]
-		case !errors.Is(errs[i], errOneTimeToken):
-			t.Errorf("an exchange that lost: %v", errs[i])
-		}
-	}
-	if won == nil {
-		t.Fatal("no exchange won")
+	if n := wins.Load(); n != 1 {
+		t.Fatalf("%d of %d exchanges won", n, racers)
 	}
 	if won.AccessorID != token.AccessorID || won.SecretID == token.SecretID || won.Type != token.Type {
 		t.Errorf("the exchange returned %+v", won)
