@@ -22,7 +22,7 @@ type ACLPolicy struct {
 	Name        string
 	Description string
 	Rules       string  // in HCL or JSON, see docs/access.md
-	JobACL      *JobACL // not supported: must be nil
+	JobACL      *JobACL // tasks that have the policy; nil: none
 
 	CreateIndex uint64
 	ModifyIndex uint64
@@ -152,9 +152,7 @@ func (p *ACLPolicy) Validate() error {
 		c.add("Name: %q is reserved: /v1/acl/policy/self returns the policies of the caller; choose another name", aclSelf)
 	}
 	c.description(p.Description)
-	if p.JobACL != nil {
-		c.add("JobACL: policies of tasks are not supported yet; remove it")
-	}
+	p.JobACL.validate(&c)
 	return c.err("the policy is not valid")
 }
 

@@ -50,7 +50,7 @@ func unsupportedServices(at string, services []*Service, refuse func(bool, strin
 	for _, s := range services {
 		at := fmt.Sprintf("%sservice %q: ", at, s.Name)
 		refuse(s.Connect != nil, at+"the connect block")
-		refuse(s.Identity != nil, at+"the identity block")
+		refuse(s.Identity != nil, at+"identity, which is for Consul")
 		refuse(s.Provider == "consul" && s.Cluster != "" && s.Cluster != "default", at+"a consul cluster")
 		for _, k := range s.Checks {
 			refuse(k.Expose, "%scheck %q: expose", at, k.Name)
@@ -68,7 +68,6 @@ func (t *Task) unsupported(at string, refuse func(bool, string, ...any)) {
 	refuse(t.Kind != "", at+"kind %q", t.Kind)
 	refuse(len(t.Scaling) > 0, at+"the scaling block of a task")
 	refuse(len(t.Secrets) > 0, at+"the secret block")
-	refuse(t.Identity != nil || len(t.Identities) > 0, at+"the identity block")
 	refuse(len(t.Actions) > 0, at+"the action block")
 	refuse(t.Schedule != nil, at+"the schedule block")
 	if r := t.Resources; r != nil {

@@ -42,6 +42,11 @@ func (n Nodes) OfferOrphans(ctx context.Context, id string, req *api.OfferOrphan
 	return nodeCall[*api.OfferOrphansResponse](ctx, n, pathf("/v1/node/%s/orphans", id), req)
 }
 
+// SignIdentity returns the signed token of a task that the node runs.
+func (n Nodes) SignIdentity(ctx context.Context, id string, req *api.IdentityRequest) (*api.IdentityResponse, error) {
+	return nodeCall[*api.IdentityResponse](ctx, n, pathf("/v1/node/%s/identity", id), req)
+}
+
 // ReportTraffic reports what a router counted.
 func (n Nodes) ReportTraffic(ctx context.Context, report *api.TrafficReport) (*api.TrafficResponse, error) {
 	return nodeCall[*api.TrafficResponse](ctx, n, "/v1/traffic", report)

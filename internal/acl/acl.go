@@ -15,6 +15,7 @@ type ACL struct {
 	found      [HostVolume + 1]memory // Variables stays empty
 	plain      [scopes]*verdict       // of scopes without labels
 	some       [scopes]Set            // granted for some object
+	besides    *ACL                   // grants more; nil: nothing
 }
 
 // A verdict is what the deciding rules permit.
@@ -64,16 +65,19 @@ func (a *ACL) Allows(q Question) bool {
 	if a.management {
 		return true
 	}
+	var set Set
 	if q.Capability.Scope() == Variables {
 		s := searchPath(a.lookUp(Namespace, q.Name), q.Path, true)
-		return s.set.Has(q.Capability)
+		set = s.set
+	} else {
+		set = a.decide(q).set
 	}
-	return a.decide(q).set.Has(q.Capability)
+	return set.Has(q.Capability) || a.besides != nil && !set.IsDenied() && a.besides.Allows(q)
 }
 
 // AllowsAny reports whether the caller has a capability in a namespace.
 func (a *ACL) AllowsAny(namespace string) bool {
-	return a.management || !a.lookUp(Namespace, namespace).set.isEmpty()
+	return a.management || !a.lookUp(Namespace, namespace).set.isEmpty() || a.besides != nil && a.besides.AllowsAny(namespace)
 }
 
 // AllowsAnywhere reports whether a rule of the caller might permit a capability for some object. It

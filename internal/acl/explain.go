@@ -23,6 +23,11 @@ func (a *ACL) Explain(q Question) Decision {
 	v := a.decide(q)
 	d := Decision{Allowed: v.set.Has(q.Capability), Rules: v.rules}
 	object := q.Object()
+	if !d.Allowed && a.besides != nil && !v.set.IsDenied() {
+		if also := a.besides.Explain(q); also.Allowed || len(a.policies) == 0 {
+			return also
+		}
+	}
 	switch {
 	case d.Allowed:
 		d.Reason = "granted by " + cite(v.rules, func(r *Rule) bool { return r.Set.Has(q.Capability) })

@@ -121,6 +121,7 @@ type Server struct {
 	Enabled               bool
 	Workers               int           // number of concurrent workers; default: 16 per processor; negative: none
 	JobTypes              []string      // types of jobs whose evaluations they process; none: all
+	OIDCIssuer            string        // address at which others find the keys of tasks' identities; "": none
 	ElectionTimeout       time.Duration // silence of the leader after which the others elect another one; default: 1 s
 	HeartbeatTTL          time.Duration // time within which a node must send a heartbeat
 	HeartbeatGrace        time.Duration // additional time before the node counts as lost
@@ -210,6 +211,7 @@ type filePorts struct {
 
 type fileServer struct {
 	Enabled               bool           `hcl:"enabled,optional"`
+	OIDCIssuer            string         `hcl:"oidc_issuer,optional"`
 	Workers               *int           `hcl:"num_schedulers,optional"`
 	JobTypes              []string       `hcl:"enabled_schedulers,optional"`
 	HeartbeatTTL          string         `hcl:"min_heartbeat_ttl,optional"`
@@ -325,6 +327,9 @@ func (c *Config) mergeFile(path string) error {
 	}
 	if s := f.Server; s != nil {
 		c.Server.Enabled = c.Server.Enabled || s.Enabled
+		if err := c.Server.setIssuer(path, s); err != nil {
+			return err
+		}
 		if err := c.Server.setWorkers(path, s); err != nil {
 			return err
 		}

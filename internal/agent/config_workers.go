@@ -4,11 +4,25 @@
 package agent
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
 )
+
+// setIssuer sets the issuer of identities from a file.
+func (s *Server) setIssuer(path string, f *fileServer) error {
+	if f.OIDCIssuer == "" {
+		return nil
+	}
+	u, err := url.Parse(f.OIDCIssuer)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return api.Errorf(api.CodeInvalid, "%s: server.oidc_issuer is %q: use an address such as https://reeve.example.com, without a query", path, f.OIDCIssuer)
+	}
+	s.OIDCIssuer = f.OIDCIssuer
+	return nil
+}
 
 // jobTypes are the values of enabled_schedulers.
 var jobTypes = []string{api.JobTypeService, api.JobTypeBatch, api.JobTypeSystem, api.JobTypeSysBatch}

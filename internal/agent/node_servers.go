@@ -56,6 +56,10 @@ func (s nodeServers) OfferOrphans(ctx context.Context, id string, orphans []*api
 	return resp.Refused, nil
 }
 
+func (s nodeServers) SignIdentity(ctx context.Context, id string, r *api.IdentityRequest) (*api.IdentityResponse, error) {
+	return s.nodes.SignIdentity(ctx, id, r)
+}
+
 func (s nodeServers) UpdateAllocations(ctx context.Context, id string, allocs []*api.Allocation) error {
 	_, err := s.nodes.UpdateAllocations(ctx, id, allocs)
 	return err

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -15,15 +16,21 @@ import (
 
 func aclPolicyApplyCommand(c *cli) *command {
 	var description string
+	var job api.JobACL
 	return &command{
 		use:   "apply NAME FILE",
 		short: "Create or change a policy",
 		long: `Create the policy NAME with the rules in FILE ("-" is stdin), or replace its
 rules. The change takes effect immediately for all tokens with the policy. The
-policy "anonymous" applies to callers without a token.`,
-		example: "reeve acl policy apply -description \"the web team\" web-team examples/acl/team.hcl",
+policy "anonymous" applies to callers without a token. With -job, and also
+-group and -task, the tasks of that job in the namespace of -namespace have the
+policy, by their identities.`,
+		example: "reeve acl policy apply -description \"the web team\" web-team examples/acl/team.hcl\nreeve acl policy apply -namespace shop -job api shop-api api.hcl",
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&description, "description", "", "set the description to `TEXT` (default: unchanged)")
+			f.StringVar(&job.JobID, "job", "", "tasks of the job `ID` have the policy (default: unchanged)")
+			f.StringVar(&job.Group, "group", "", "only those of the group `NAME`")
+			f.StringVar(&job.Task, "task", "", "only the task `NAME`")
 		},
 		run: func(r *call) error {
 			file := r.arg(1)
@@ -32,6 +39,10 @@ policy "anonymous" applies to callers without a token.`,
 				return err
 			}
 			p := &api.ACLPolicy{Name: r.arg(0), Description: description, Rules: text}
+			if job != (api.JobACL{}) {
+				job.Namespace = cmp.Or(c.namespace(), api.DefaultNamespace)
+				p.JobACL = &job
+			}
 			if err := p.Validate(); err != nil {
 				return err
 			}
@@ -44,6 +55,9 @@ policy "anonymous" applies to callers without a token.`,
 				verb = "Changed"
 				if !r.flags.Changed("description") {
 					p.Description = stored.Description
+				}
+				if p.JobACL == nil {
+					p.JobACL = stored.JobACL
 				}
 			}
 			if _, err := r.cl.ACL().PutPolicy(r.ctx, p); err != nil {

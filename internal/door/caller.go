@@ -31,7 +31,7 @@ const (
 // A Caller is the sender of a request.
 type Caller struct {
 	Kind    Kind
-	ID      string // of a server or a node; accessor id of a user's token
+	ID      string // of a server or a node; accessor id of a user's token, or of a task's identity
 	Expired bool   // reports whether the certificate of a server or a node has expired
 }
 
@@ -49,6 +49,9 @@ func (c Caller) String() string {
 		}
 		return name
 	case User:
+		if strings.Contains(c.ID, ":") { // no accessor id of a user's token does
+			return "a task by its identity"
+		}
 		return "the user with token " + api.ShortID(c.ID)
 	case Anonymous:
 		return "a caller without a token"

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/reeve-run/reeve/internal/identity"
 	"github.com/reeve-run/reeve/internal/pki"
 )
 
@@ -49,10 +50,10 @@ func (d *Door) user(h http.Header) string {
 
 func (d *Door) isAnonymous() bool { return d.AnonymousMay != nil && d.AnonymousMay() }
 
-// HasUserToken reports whether a request has a token in the form of a user's, valid or not.
+// HasUserToken reports whether a request has a token in the form of a user's or a task's, valid or not.
 func HasUserToken(r *http.Request) bool {
 	for _, text := range []string{r.Header.Get(tokenHeader), bearerToken(r.Header)} {
-		if token, err := pki.ParseToken(text); err == nil && token.Kind == pki.UserToken {
+		if token, err := pki.ParseToken(text); err == nil && token.Kind == pki.UserToken || identity.IsToken(text) {
 			return true
 		}
 	}

@@ -137,6 +137,9 @@ func getOwnACLToken(c *call, v *state.Snapshot) (*api.ACLToken, uint64, error) {
 	if r == nil || r.Accessor == "" {
 		return nil, v.TableIndex(c.route.Tables...), api.Errorf(api.CodeNotFound, "%s has no token: /v1/acl/tokens not found for it", callerOf(c.r))
 	}
+	if r.Workload != nil {
+		return &api.ACLToken{AccessorID: r.Accessor, Name: r.Name, Type: api.ACLTokenClient, Policies: r.Policies}, v.TableIndex(c.route.Tables...), nil
+	}
 	t, err := orNotFound(v.ACLToken(r.Accessor), "token %q not found", r.Accessor)
 	if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err

@@ -31,9 +31,3 @@ func getMetrics(c *call) error {
 		return api.Errorf(api.CodeInvalid, "format: there is no %q: use prometheus, or none for JSON", format)
 	}
 }
-
-// getKeys answers with an empty list of keys that sign the identities of tasks, because
-// tasks have no identities. Clients that begin with this request then continue.
-func getKeys(c *call) error {
-	return c.writeJSON(http.StatusOK, map[string][]any{"keys": {}})
-}

@@ -90,10 +90,3 @@ func TestMetricsCountRequests(t *testing.T) {
 		t.Errorf("%d failures, but a bad request is the caller's fault", n)
 	}
 }
-
-func TestTasksHaveNoIdentitiesToCheck(t *testing.T) {
-	h := newHarness(t)
-	if a := h.get("/.well-known/jwks.json", nil); strings.TrimSpace(a.body) != `{"keys":[]}` {
-		t.Errorf("got %s", a.body)
-	}
-}

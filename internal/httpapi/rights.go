@@ -5,6 +5,7 @@ package httpapi
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 
 	"github.com/reeve-run/reeve/api"
@@ -72,6 +73,9 @@ func (c *call) authorizeRights() error {
 	case ofQuota:
 		return nil
 	case ofNamespace:
+		if c.isOwnCatalog(r) {
+			return nil
+		}
 		return c.permitNamespaces(capability)
 	case ofVariable:
 		return c.permitVariable(capability)
@@ -80,6 +84,17 @@ func (c *call) authorizeRights() error {
 	default:
 		return c.permitObject(capability, c.route.about)
 	}
+}
+
+// isOwnCatalog reports whether a task reads the services of its namespace: every task may.
+func (c *call) isOwnCatalog(r *server.Rights) bool {
+	if r.Workload == nil || c.r.Method != http.MethodGet || c.route.Pattern != "/v1/services" && c.route.Pattern != "/v1/service/{name}" {
+		return false
+	}
+	if c.query == nil {
+		c.query = c.r.URL.Query()
+	}
+	return cmp.Or(c.query.Get("namespace"), api.DefaultNamespace) == r.Workload.Namespace
 }
 
 // permit returns an error unless the caller has a capability, for a namespace or for the cluster.

@@ -10,6 +10,9 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
+// workloadRecheck is the interval at which the allocation of a task that reads a stream is checked.
+const workloadRecheck = time.Second
+
 // guard ends the request when the caller's token no longer permits it. The caller calls stop when the
 // request has been answered.
 func (c *call) guard() (stop func()) {
@@ -30,7 +33,11 @@ func (c *call) guard() (stop func()) {
 			if watched.authorizeRights() != nil {
 				return
 			}
-			awaitChangedRights(ctx, store, index, r.Expires())
+			until := r.Expires()
+			if r.Workload != nil {
+				until = time.Now().Add(workloadRecheck) // its rights end with its allocation
+			}
+			awaitChangedRights(ctx, store, index, until)
 		}
 	}()
 	return func() {

@@ -331,7 +331,6 @@ func routeTable() []route {
 		write(put, "/v1/quota/{id}", WriteQuota, "Creates or changes a quota under its name.", putNamedQuota).params("cas"),
 		write(del, "/v1/quota/{id}", WriteQuota, "Deletes a quota that no namespace names.", deleteQuota),
 		speaking[none, api.MetricsSummary](raw(fetch, "/v1/metrics", Anonymous, "Returns the agent's metrics, by Nomad's names.", "application/json", getMetrics).params("format").local()),
-		raw(fetch, "/.well-known/jwks.json", Anonymous, "Returns the keys that sign tasks' identities: an empty list, because tasks have no identities.", "application/json", getKeys).local(),
 		write(put, "/v1/search", ReadJob, "Returns ids with a prefix by kind, at most 20 of each.", search).reading(),
 		write(put, "/v1/system/gc", Management, "Deletes all ended objects.", collectGarbage),
 		raw(fetch, "/v1/openapi.json", Anonymous, "Returns this description of the API.", "application/json", getOpenAPI).local(),

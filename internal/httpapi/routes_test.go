@@ -130,6 +130,7 @@ var samples = map[string]string{
 	"PUT /v1/evaluation/{id}/unblock":           ``,
 	"DELETE /v1/evaluations":                    `{"Filter": "Status == \"failed\""}`,
 	"PUT /v1/allocation/{id}/stop":              ``,
+	"PUT /v1/node/{id}/identity":                `{"AllocID": "99999999-2222-3333-4444-555555555555", "Task": "main", "Identity": "default"}`,
 	"PUT /v1/node/{id}/heartbeat":               ``,
 	"PUT /v1/server/heartbeats":                 ``,
 	"PUT /v1/server/evaluations/poll":           ``,
@@ -221,6 +222,8 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusBadRequest
 			case strings.Contains(r.Pattern, "/dispatch") || strings.Contains(r.Pattern, "/periodic"):
 				want = http.StatusBadRequest // the job under test starts no others
+			case r.Pattern == "/v1/node/{id}/identity" || r.Pattern == discoveryPath: // no such allocation, no issuer
+				want = http.StatusNotFound
 			case r.Pattern == "/v1/operator/keyring/recover":
 				want = http.StatusBadRequest // the key in the sample is cut short
 			case r.Pattern == "/v1/cluster/join":
@@ -315,7 +318,7 @@ func TestEveryBodyIsChecked(t *testing.T) {
 			"a list":     {`[1]`, http.StatusBadRequest, "must be an object"},
 			"no JSON":    {`Job: web`, http.StatusBadRequest, "broken at line 1"},
 			"too large":  {`"` + strings.Repeat("x", int(r.BodyLimit)) + `"`, http.StatusRequestEntityTooLarge, "larger than"},
-			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7, "Finish": 7, "Path": 7, "PublicKey": 7, "RecoveryKey": 7, "MaxTrailingLogs": "7", "OneTimeSecretID": 7, "BootstrapSecret": 7, "AuthMethod": 7, "AuthMethodName": 7}`, http.StatusBadRequest, " must be "},
+			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7, "Finish": 7, "AllocID": 7, "Path": 7, "PublicKey": 7, "RecoveryKey": 7, "MaxTrailingLogs": "7", "OneTimeSecretID": 7, "BootstrapSecret": 7, "AuthMethod": 7, "AuthMethodName": 7}`, http.StatusBadRequest, " must be "},
 		} {
 			got := h.do(r.Method, path, c.body)
 			if got.status != c.status || !strings.Contains(got.body, c.says) {

@@ -4,6 +4,7 @@
 package keyring
 
 import (
+	"crypto/ed25519"
 	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
@@ -21,6 +22,7 @@ const rootKeySize = 32
 const (
 	purposeRoot        = "root key "
 	purposeVariable    = "variable"
+	purposeIdentity    = "identities of tasks, Ed25519"
 	purposeFingerprint = "name of a key"
 )
 
@@ -99,4 +101,13 @@ func Fingerprint(key []byte) string {
 		panic("keyring: " + err.Error()) // only a larger name fails
 	}
 	return hex.EncodeToString(name)
+}
+
+// SigningKey derives the key that signs the identities of tasks.
+func (k *RootKey) SigningKey() ed25519.PrivateKey {
+	seed, err := hkdf.Expand(sha256.New, k.secret, purposeIdentity, ed25519.SeedSize)
+	if err != nil {
+		panic("keyring: " + err.Error()) // only a larger key fails
+	}
+	return ed25519.NewKeyFromSeed(seed)
 }

@@ -100,6 +100,15 @@ func (s *fakeServers) Stream(ctx context.Context, _ string, told api.Position, r
 	}
 }
 
+func (s *fakeServers) SignIdentity(_ context.Context, node string, r *api.IdentityRequest) (*api.IdentityResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.away {
+		return nil, errAway
+	}
+	return &api.IdentityResponse{Token: "signed for " + r.Task + " " + r.Identity}, nil
+}
+
 func (s *fakeServers) OfferOrphans(_ context.Context, _ string, orphans []*api.OfferedOrphan) (map[string]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

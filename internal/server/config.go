@@ -58,6 +58,8 @@ type Config struct {
 	Zone string
 	// LoopbackStacks allows loopback addresses of stacks outside of Reeve, for development on one machine.
 	LoopbackStacks bool
+	// OIDCIssuer is the address under which others find the keys that verify identities of tasks; "": none.
+	OIDCIssuer string
 	// Backup is the schedule of snapshots; the zero value: none.
 	Backup backup.Config
 	// Broken is called, once, when a sync of the log failed: the process is to

@@ -57,7 +57,23 @@ func start(tb testing.TB, cfg server.Config) *cluster {
 	if err := srv.Start(tb.Context()); err != nil {
 		tb.Fatalf("start the server: %v", err)
 	}
-	return &cluster{TB: tb, Server: srv, cfg: cfg, nodes: map[string]*fakeNode{}}
+	c := &cluster{TB: tb, Server: srv, cfg: cfg, nodes: map[string]*fakeNode{}}
+	c.awaitRootKey()
+	return c
+}
+
+// awaitRootKey waits for the first root key, which a leader of the newest feature level creates: a test counts
+// its own writes.
+func (c *cluster) awaitRootKey() {
+	ctx, cancel := context.WithTimeout(c.Context(), 10*time.Second)
+	defer cancel()
+	for c.IsLeader() && ctx.Err() == nil {
+		v := c.Store().Snapshot()
+		if v.ActiveRootKey() != nil || v.Level() < state.Level {
+			return
+		}
+		_, _ = c.Store().WaitChange(ctx, v.TableIndex(state.TableRootKeys), state.TableRootKeys)
+	}
 }
 
 // close ends the nodes and the server.

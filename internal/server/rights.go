@@ -4,12 +4,14 @@
 package server
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/acl"
+	"github.com/reeve-run/reeve/internal/identity"
 	"github.com/reeve-run/reeve/internal/pki"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -20,6 +22,7 @@ type Rights struct {
 	Name     string // of the token
 	ACL      *acl.ACL
 	Policies []string
+	Workload *Workload // the task whose identity is the token; nil: it is a user's
 
 	expires time.Time // zero: never
 }
@@ -37,6 +40,9 @@ type rightsCache struct {
 	mu     sync.Mutex
 	parsed map[string]*parsedPolicy // by name
 }
+
+// rememberedRights bounds the callers whose rights are remembered.
+const rememberedRights = 16384
 
 // knownRights are those of one state of the tables. A lookup allocates nothing.
 type knownRights struct {
@@ -73,6 +79,9 @@ func look[K comparable](known *knownRights, all map[K]*Rights, key K) *Rights {
 func keep[K comparable](known *knownRights, all map[K]*Rights, key K, r *Rights) {
 	known.mu.Lock()
 	defer known.mu.Unlock()
+	if len(all) >= rememberedRights { // tasks come and go without a change of the tables
+		clear(all)
+	}
 	all[key] = r
 }
 
@@ -98,6 +107,9 @@ func (c *rightsCache) parse(p *api.ACLPolicy) *acl.Policy {
 // expired.
 func (s *Server) RightsOf(secret string) *Rights {
 	v := s.store.Snapshot()
+	if identity.IsToken(secret) {
+		return s.rightsOfIdentity(v, secret)
+	}
 	known := s.rights.known(v)
 	hash := pki.HashToken(secret)
 	if r := look(known, known.byHash, hash); r != nil {
@@ -115,6 +127,9 @@ func (s *Server) RightsOf(secret string) *Rights {
 // RightsOfAccessor returns the rights of a token with an accessor id, as RightsOf does.
 func (s *Server) RightsOfAccessor(accessor string) *Rights {
 	v := s.store.Snapshot()
+	if strings.HasPrefix(accessor, workloadAccessor) {
+		return s.rightsOfWorkload(v, accessor)
+	}
 	known := s.rights.known(v)
 	if r := look(known, known.byAccessor, accessor); r != nil {
 		return valid(r)

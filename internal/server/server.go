@@ -33,6 +33,7 @@ type Server struct {
 	refusals    refusals
 	rights      rightsCache
 	keyring     keyringCache
+	identities  identityCache
 	locks       *control.Locks // of variables
 	writers     writers        // of variables
 	providers   providers

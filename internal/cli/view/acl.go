@@ -27,11 +27,26 @@ func ACLPolicy(p *term.Page, policy *api.ACLPolicy) {
 	p.Fields(
 		term.Field{"Name", policy.Name},
 		term.Field{"Description", policy.Description},
+		term.Field{"Tasks", jobACL(policy.JobACL)},
 		term.Field{"Modify index", strconv.FormatUint(policy.ModifyIndex, 10)})
 	p.Section("Rules")
 	for line := range strings.SplitSeq(strings.TrimRight(policy.Rules, "\n"), "\n") {
 		p.Line("%s", line)
 	}
+}
+
+// jobACL names the tasks that have a policy; "" if none has.
+func jobACL(j *api.JobACL) string {
+	if j == nil {
+		return ""
+	}
+	text := "of namespace " + j.Namespace
+	for _, part := range [][2]string{{"job", j.JobID}, {"group", j.Group}, {"task", j.Task}} {
+		if part[1] != "" {
+			text += ", " + part[0] + " " + part[1]
+		}
+	}
+	return text
 }
 
 // ACLRoles writes a list of roles.

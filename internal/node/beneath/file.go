@@ -176,3 +176,25 @@ func List(root *os.Root, name string) (*os.File, error) {
 	}
 	return f, err
 }
+
+// Replace gives a file of the directory another name, in one step. It replaces what has that name, unless
+// that is a directory, which it removes first.
+func (d *Dir) Replace(from, to string) error {
+	if err := single(from); err != nil {
+		return err
+	}
+	if err := single(to); err != nil {
+		return err
+	}
+	err := unix.Renameat(d.fd(), from, d.fd(), to)
+	if err == unix.EISDIR || err == unix.ENOTEMPTY || err == unix.EEXIST {
+		if err := d.RemoveAll(to); err != nil {
+			return err
+		}
+		err = unix.Renameat(d.fd(), from, d.fd(), to)
+	}
+	if err != nil {
+		return d.fail("replace", to, err)
+	}
+	return nil
+}

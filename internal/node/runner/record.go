@@ -39,10 +39,11 @@ type taskRecord struct {
 	Run          int  `json:",omitempty"`
 	Over         int  `json:",omitempty"`
 	Policy       restarts
-	HealthySince time.Time `json:"Well,omitzero"`
-	Cut          bool      `json:",omitempty"`
-	Leaving      bool      `json:",omitempty"`
-	Again        *request  `json:",omitempty"`
+	HealthySince time.Time            `json:"Well,omitzero"`
+	Cut          bool                 `json:",omitempty"`
+	Leaving      bool                 `json:",omitempty"`
+	Again        *request             `json:",omitempty"`
+	Renewals     map[string]time.Time `json:",omitempty"`
 }
 
 // Prefixes of the ledger's keys.
@@ -75,7 +76,7 @@ func (r *Runner) encode() []byte {
 	}
 	for _, t := range r.tasks {
 		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.recordedRun, Policy: t.policy, HealthySince: t.healthySince,
-			Cut: t.interrupted, Leaving: t.leaving, Again: t.request}
+			Cut: t.interrupted, Leaving: t.leaving, Again: t.request, Renewals: t.renewals}
 	}
 	r.mu.Unlock()
 	data, err := json.Marshal(&rec)
@@ -110,6 +111,7 @@ func Restore(h *Host, data []byte, job func(key, namespace, id string, version u
 		if tr := rec.Tasks[t.name]; tr != nil && tr.State != nil {
 			t.state, t.stage, t.ran, t.run, t.recordedRun, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Over, tr.Policy
 			t.interrupted, t.leaving, t.healthySince, t.request = tr.Cut, tr.Leaving, tr.HealthySince, tr.Again
+			t.renewals = tr.Renewals
 		}
 	}
 	if rec.Warmed != "" && rec.Serving != nil && rec.Serving.Warm != nil {

@@ -38,9 +38,11 @@ type Host struct {
 	Environ []string // the agent's environment
 	Traffic taskenv.Traffic
 	// Dial connects to an instance for its warm-up; default: over the network.
-	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
-	Logger  *slog.Logger
-	Context context.Context // ends with the agent; tasks outlive it
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Identity returns the signed token of a task; nil: the servers sign none.
+	Identity func(ctx context.Context, r *api.IdentityRequest) (*api.IdentityResponse, error)
+	Logger   *slog.Logger
+	Context  context.Context // ends with the agent; tasks outlive it
 	// Changed is called when the servers need a report of the runner: soon, or immediately
 	// if urgent. It must not block, and is called with locks held.
 	Changed func(r *Runner, urgent bool)

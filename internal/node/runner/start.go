@@ -129,6 +129,11 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 			}
 		}
 	}
+	env, err := t.obtainIdentities(ctx, a, s, owner)
+	if err != nil {
+		return nil, setupFailure(err)
+	}
+	dt.Env = append(dt.Env, env...)
 	if err := recorded(); err != nil {
 		return nil, setupFailure(err)
 	}

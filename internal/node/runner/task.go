@@ -38,6 +38,7 @@ type task struct {
 	startPending bool        // its turn has come, and it has no process yet
 	recovering   bool        // Resume is looking for the process of an earlier agent
 	wake         chan struct{}
+	renewals     map[string]time.Time // of the run's identities, by name; replaced, never changed in place
 
 	// The state of its launch; see launch.go.
 	leaving    bool           // told to end, because of a hold or another launch
@@ -107,7 +108,9 @@ func (t *task) loop(ctx context.Context, found driver.Handle) {
 		var dead bool
 		var delay time.Duration
 		if h != nil {
+			stop := t.keepIdentities(ctx, h)
 			exit, err := h.Wait(ctx)
+			stop()
 			if ctx.Err() != nil {
 				return
 			}

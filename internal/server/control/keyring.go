@@ -152,10 +152,42 @@ func changedKey(k *state.RootKey, status string) state.Command {
 }
 
 // isForgotten reports whether nothing needs a key: it encrypts no variable, and what it signed while it
-// was active has expired.
+// was active has expired, or ended with its allocation.
 func isForgotten(snap *state.Snapshot, k *state.RootKey, now time.Time) bool {
+	if now.Before(time.Unix(0, k.PublishTime).Add(2*RootKeyLife + keyringLook)) {
+		return false
+	}
 	for range snap.VariablesOfKey(k.KeyID) {
 		return false
 	}
-	return now.After(time.Unix(0, k.PublishTime).Add(2*RootKeyLife + keyringLook))
+	for job := range snap.Jobs() {
+		if hasLastingIdentity(job) && holdsIdentity(snap, job, time.Unix(0, k.PublishTime).Add(RootKeyLife+keyringLook)) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasLastingIdentity reports whether a task of the job receives a token that is never renewed.
+func hasLastingIdentity(job *api.Job) bool {
+	for _, g := range job.Groups {
+		for _, t := range g.Tasks {
+			for _, i := range t.AllIdentities() {
+				if i.TTL <= 0 && (i.Env || i.HasFile()) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// holdsIdentity reports whether an allocation of the job runs that began before a time.
+func holdsIdentity(snap *state.Snapshot, job *api.Job, before time.Time) bool {
+	for a := range snap.AllocationsByJob(job.Namespace, job.ID) {
+		if !a.IsTerminal() && a.CreateTime < before.UnixNano() {
+			return true
+		}
+	}
+	return false
 }
