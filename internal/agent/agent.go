@@ -27,6 +27,7 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/auditlog"
 	"github.com/reeve-run/reeve/internal/dialect/nelson"
 	"github.com/reeve-run/reeve/internal/dialect/sdk"
 	"github.com/reeve-run/reeve/internal/dns"
@@ -68,6 +69,7 @@ type Agent struct {
 	node      *node.Node
 	router    *router.Router
 	dns       *dns.Server
+	audit     *auditlog.Log // nil: the agent keeps no records of requests
 	client    *client.Client
 	links     *nodelink.Server // connections of nodes; nil without a server or certificates
 	members   *http.Transport  // of requests to other members; nil without certificates
@@ -153,6 +155,9 @@ func (a *Agent) open(ctx context.Context) (err error) {
 		if a.node, err = a.newNode(); err != nil {
 			return err
 		}
+	}
+	if err = a.openAudit(); err != nil {
+		return err
 	}
 	a.handler = a.newHandler()
 	a.http = httpapi.NewServer(a.handler, a.log)
@@ -296,6 +301,7 @@ func (a *Agent) release() {
 	if a.handler != nil {
 		a.handler.Close()
 	}
+	a.closeAudit()
 	if a.relay != nil {
 		a.relay.Close()
 	}
@@ -322,7 +328,7 @@ func (a *Agent) release() {
 // newHandler returns the HTTP API of this process.
 func (a *Agent) newHandler() *httpapi.Handler {
 	config := httpapi.Config{
-		Metrics: a.newMetrics(), Log: a.tail.bytes,
+		Metrics: a.newMetrics(), Log: a.tail.bytes, Audit: a.audit,
 		Server: a.server, Servers: a.servers, Logger: a.log,
 		Region: a.config.Region, Datacenter: a.config.Datacenter, Name: a.config.Name, Version: a.config.Version,
 		Door: a.door, ServerToken: cmp.Or(os.Getenv("REEVE_TOKEN"), os.Getenv("NOMAD_TOKEN")),

@@ -66,6 +66,7 @@ type Config struct {
 	Router   Router
 	Dialects Dialects
 	DNS      DNS
+	Audit    Audit
 
 	Dev bool // server and node in one process, for trying Reeve
 
@@ -192,6 +193,7 @@ type fileConfig struct {
 	Router        *fileRouter   `hcl:"router,block"`
 	Dialects      *fileDialects `hcl:"dialects,block"`
 	DNS           *fileDNS      `hcl:"dns,block"`
+	Audit         *fileAudit    `hcl:"audit,block"`
 	HTTP          *fileHTTP     `hcl:"http,block"`
 	TLS           *fileTLS      `hcl:"tls,block"`
 }
@@ -368,6 +370,9 @@ func (c *Config) mergeFile(path string) error {
 		}
 	}
 	if err := c.Router.merge(path, f.Router); err != nil {
+		return err
+	}
+	if err := c.Audit.merge(path, f.Audit); err != nil {
 		return err
 	}
 	if d := f.Dialects; d != nil {

@@ -19,6 +19,9 @@ func (a *Agent) newMetrics() *metrics.Registry {
 	if a.router != nil {
 		sources.Router = a.routerFigures
 	}
+	if a.audit != nil {
+		sources.Audit = func() (written, dropped uint64) { f := a.audit.Figures(); return f.Written, f.Dropped }
+	}
 	if a.trust != nil {
 		sources.CertificateExpiry = a.trust.Expires
 		sources.CAExpiry = func() time.Time { return a.trust.Roots().Expires() }

@@ -8,7 +8,7 @@ func operatorCommand(c *cli) *command {
 		use:   "operator",
 		short: "Inspect and configure the cluster",
 		long:  "Commands for operators of the cluster.",
-		verbs: []constructor{operatorSchedulerCommand, operatorSnapshotCommand, operatorOrphansCommand, operatorDebugCommand},
+		verbs: []constructor{operatorSchedulerCommand, operatorSnapshotCommand, operatorAuditCommand, operatorOrphansCommand, operatorDebugCommand},
 	}
 }
 

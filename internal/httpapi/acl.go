@@ -148,7 +148,11 @@ func getOwnACLToken(c *call, v *state.Snapshot) (*api.ACLToken, uint64, error) {
 }
 
 func createACLToken(c *call, t *api.ACLToken) (*api.ACLToken, uint64, error) {
-	return c.Server.CreateACLToken(c.r.Context(), t)
+	created, index, err := c.Server.CreateACLToken(c.r.Context(), t)
+	if err == nil {
+		c.nameObject("token", "", created.AccessorID)
+	}
+	return created, index, err
 }
 
 func updateACLToken(c *call, t *api.ACLToken) (*api.ACLToken, uint64, error) {

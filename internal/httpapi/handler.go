@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/auditlog"
 	"github.com/reeve-run/reeve/internal/coalesce"
 	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/eventstream"
@@ -66,6 +67,7 @@ type Config struct {
 	Advertise string
 
 	Metrics *metrics.Registry // nil: of Server alone
+	Audit   *auditlog.Log     // stores records of requests; nil: this agent keeps none
 	Log     func() []byte     // the end of this agent's log; nil: none
 
 	Dialects []Dialect // asked in this order, before the API's own routes
@@ -203,6 +205,16 @@ func NewServer(h *Handler, logger *slog.Logger) *http.Server {
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.Audit == nil {
+		h.serve(w, r)
+		return
+	}
+	a := &witness{ResponseWriter: w, h: h, r: r, began: time.Now()}
+	defer a.end()
+	h.serve(a, r)
+}
+
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 	if isWrite(r) {
 		if !h.writes.begin() {
 			w.Header().Set(notLeaderHeader, h.self())
@@ -229,6 +241,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r = admitted
+	witnessOf(w).admitted(r)
 	for _, d := range h.Dialects {
 		if d.Claims(r.URL) {
 			h.serveDialect(w, r, d)
@@ -257,6 +270,8 @@ func ofPools(path string) bool {
 func (h *Handler) serveDialect(w http.ResponseWriter, r *http.Request, d Dialect) {
 	open := d.isOpen(r)
 	c := &call{Handler: h, w: w, r: r, route: &route{Method: r.Method, Pattern: r.URL.Path, Capability: SubmitJob, Open: open, Leads: true}}
+	c.route.Audited = isWrite(r)
+	witnessOf(w).found(c.route, r)
 	if err := c.authorize(); err != nil {
 		c.fail(err)
 		return

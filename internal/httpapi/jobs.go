@@ -71,6 +71,7 @@ func registerJob(c *call, req *api.RegisterJobRequest) (*api.RegisterJobResponse
 	if err != nil {
 		return nil, 0, enforced(req, err)
 	}
+	c.nameObject("job", req.Job.Namespace, req.Job.ID)
 	if len(c.warnings) > 0 {
 		resp.Warnings = c.warned(resp.Warnings)
 	}

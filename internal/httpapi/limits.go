@@ -5,6 +5,7 @@ package httpapi
 
 import (
 	"math"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -39,6 +40,7 @@ func (c *call) limit() error {
 	if wait == 0 {
 		return nil
 	}
+	c.Metrics.Limited()
 	seconds := int(math.Ceil(wait.Seconds()))
 	c.w.Header().Set("Retry-After", strconv.Itoa(seconds))
 	return api.Errorf(api.CodeRateLimited, "this address sends more logins than %d a second: wait %d s, and try again", loginsPerSecond, seconds)
@@ -46,9 +48,14 @@ func (c *call) limit() error {
 
 // fromServer reports whether another server sent or forwarded the request.
 func (c *call) fromServer() bool {
-	if c.Door == nil || c.Door.Peer == nil || c.r.TLS == nil || len(c.r.TLS.PeerCertificates) == 0 {
-		return false
-	}
-	member, ok := c.Door.Peer(*c.r.TLS)
+	member, ok := c.memberOf(c.r)
 	return ok && member.Role == pki.RoleServer
+}
+
+// memberOf returns the member of the cluster at the other end of a request's connection.
+func (h *Handler) memberOf(r *http.Request) (pki.Identity, bool) {
+	if h.Door == nil || h.Door.Peer == nil || r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+		return pki.Identity{}, false
+	}
+	return h.Door.Peer(*r.TLS)
 }

@@ -67,6 +67,7 @@ func (h *Handler) dispatch(w http.ResponseWriter, r *http.Request, rt *route) {
 	if r.ProtoMajor < 2 {
 		http.NewResponseController(w).SetWriteDeadline(time.Time{}) // of the connection's last answer
 	}
+	witnessOf(w).found(rt, r)
 	c := &call{Handler: h, w: w, r: r, route: rt, seen: -1}
 	if r.Context().Err() != nil { // this agent ends; nothing was done with the request
 		w.Header().Set(notLeaderHeader, c.self())

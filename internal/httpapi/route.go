@@ -94,6 +94,7 @@ type route struct {
 	OnNode     bool          // the agent of a node answers, to which servers forward
 	ForServers bool          // serves only the other servers
 	Filters    bool          // leaves out objects of namespaces that the caller may not read
+	Audited    bool          // allowed requests are recorded, too; see audited.go
 
 	needs acl.Capability // of a token's policies; None: only management tokens have it
 	about subject        // what it is needed for

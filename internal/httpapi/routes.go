@@ -242,6 +242,7 @@ func routeTable() []route {
 		speaking[none, api.RestoreResponse](raw(put, "/v1/operator/snapshot", Management, "Replaces the state of all servers with the snapshot in the body. The cluster keeps its certificate authority, tokens, servers and excluded members.", "application/json", restoreSnapshot)),
 		plain("/v1/operator/snapshot/schedule", ReadOperator, "Lists the servers' schedules of snapshots, each with its newest file and its last failure.", getSnapshotSchedules).ofLeader(),
 
+		speaking[none, api.RequestRecords](raw(fetch, requestLogPath, Management, "Returns records of requests that a server received, newest first: who sent what from where, and what became of it. `member` is the id of another server.", "application/json", getRequestLog).params("member", "caller", "route", "refused", "since", "per_page", "next_token").local()),
 		plain("/v1/servers", ReadNode, "Lists the servers of the cluster, with their health in the leader's view.", getServers).ofLeader(),
 		plain("/v1/operator/attention", ReadOperator, "Lists conditions of the cluster that wait for a person: a quorum at risk, servers and certificates, refused machines.", getAttention).ofLeader(),
 		write(del, "/v1/server/{id}", WriteOperator, "Removes a server, and excludes it permanently.", removeServer).params("reason"),
@@ -339,6 +340,12 @@ func routeTable() []route {
 
 // paramDocs describe the query parameters that routes name.
 var paramDocs = map[string]string{
+	"caller":            "only requests of this caller: its kind, the name of its token, or the beginning of its accessor id",
+	"route":             "only requests whose method and route, or path, contain this text",
+	"refused":           "only refused requests",
+	"since":             "only records since this time, as in `2026-01-02T15:04:05Z`",
+	"per_page":          "at most this many (default 100, at most 1000)",
+	"next_token":        "the page that begins here: `NextToken` of the page before",
 	"accessor":          "of the token to explain; by default the caller's",
 	"capability":        "that a rule grants, such as `submit-job`, `node:read` or `variables:read`",
 	"address":           "of a server, as host:port; of `agent/servers` repeatable, and the port is 4646 by default",
@@ -367,7 +374,7 @@ var paramDocs = map[string]string{
 	"instance":          "only this instance: `GROUP-INDEX`, or an index",
 	"job":               "only objects of this job",
 	"limit":             "maximum number of bytes (default, and 0 or less: no limit)",
-	"member":            "id of another server or node",
+	"member":            "id of another server or node; of `operator/audit` of a server",
 	"meta":              "include the jobs' meta",
 	"no_shutdown_delay": "skip the shutdown delays",
 	"node":              "only objects on this node: its id, or a prefix of it; of `force-leave`: name or id of the server",

@@ -176,7 +176,7 @@ func pathOf(pattern string) string {
 }
 
 func TestEveryRouteAnswers(t *testing.T) {
-	h := newHarness(t)
+	h := newHarness(t, audited(t))
 	h.register("web")
 	h.register("old")
 	if _, err := h.client.Nodes().Register(t.Context(), &api.Node{ID: testNode, Name: "n"}); err != nil {

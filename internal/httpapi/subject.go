@@ -89,6 +89,7 @@ var managementOnly = map[string]bool{
 func (r *route) settle() {
 	r.needs, _ = acl.Named(string(r.Capability))
 	r.about = r.subject()
+	r.Audited = r.isSensitive()
 }
 
 func (r *route) subject() subject {

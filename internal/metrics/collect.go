@@ -52,6 +52,13 @@ func (e *emitter) agent(now time.Time) {
 	e.counter("nomad.nomad.rpc.request", r.requests.Load())
 	e.counter("nomad.nomad.rpc.query", r.queries.Load())
 	e.counter("nomad.nomad.rpc.request_error", r.failures.Load())
+	e.counter("reeve.requests.limited_total", r.limited.Load())
+	var written, dropped uint64
+	if r.sources.Audit != nil {
+		written, dropped = r.sources.Audit()
+	}
+	e.counter("reeve.audit.records_total", written)
+	e.counter("reeve.audit.dropped_total", dropped)
 	e.runtime()
 	left, at := until(r.sources.CertificateExpiry, now)
 	e.gauge("nomad.agent.tls.cert.expiration_seconds", left)

@@ -34,6 +34,10 @@ type Sources struct {
 	// newest root certificate expire; nil, or a zero time: the agent has none.
 	CertificateExpiry, CAExpiry func() time.Time
 
+	// Audit returns the numbers of records of requests that the agent wrote, and that it dropped; nil: it
+	// keeps none.
+	Audit func() (written, dropped uint64)
+
 	Logger *slog.Logger // nil discards
 }
 
@@ -66,7 +70,7 @@ type Registry struct {
 	descs   map[string]*prometheus.Desc // by the name in JSON, without tags
 	census  state.Census
 
-	requests, queries, failures atomic.Uint64
+	requests, queries, failures, limited atomic.Uint64
 }
 
 // New returns a registry of the sources. A second registry is independent of the first.
@@ -105,6 +109,9 @@ func (r *Registry) Request(reads bool) {
 
 // Failure counts an HTTP request that failed because of the agent.
 func (r *Registry) Failure() { r.failures.Add(1) }
+
+// Limited counts an HTTP request that exceeds a rate limit.
+func (r *Registry) Limited() { r.limited.Add(1) }
 
 // families measures. A series that the library rejects is left out and logged, because one bad name
 // must not hide all other series.
