@@ -33,11 +33,11 @@ func operatorAuditCommand(c *cli) *command {
 	return &command{
 		use:   "audit",
 		short: "List who sent which requests, allowed or refused",
-		long: `List the records of requests that the servers received: refused requests, writes,
-and reads of variables, tokens, files and output of tasks. Records contain the
-caller, its address, the route and the outcome, and no secrets. Each server stores
-the records of the requests that it received; this command asks all of them. With
--namespace, it lists only requests about that namespace.
+		long: `List the records of requests that the servers received: refused requests,
+writes, and reads of variables, tokens, files and output of tasks. Records
+contain the caller, its address, the route and the outcome, and no secrets. Each
+server stores the records of the requests that it received; this command asks
+all of them. With -namespace, it lists only requests about that namespace.
 
 Only management tokens and operators may read them.`,
 		example: "reeve operator audit -refused -since 1h\nreeve operator audit -caller ana -follow",
