@@ -408,24 +408,6 @@ func (s *Server) mergeMassLoss(path string, f *fileMassLoss) error {
 	return nil
 }
 
-func (c *Config) mergeAddress(f fileConfig) {
-	if f.BindAddr == "" && (f.Ports == nil || f.Ports.HTTP == 0) {
-		return
-	}
-	if c.HTTPAddr == "" {
-		c.HTTPAddr = DefaultHTTPAddr
-	}
-	host, port, err := net.SplitHostPort(c.HTTPAddr)
-	if err != nil {
-		return // Validate reports it
-	}
-	override(&host, f.BindAddr)
-	if f.Ports != nil && f.Ports.HTTP != 0 {
-		port = strconv.Itoa(f.Ports.HTTP)
-	}
-	c.HTTPAddr = net.JoinHostPort(host, port)
-}
-
 func configError(parser *hclparse.Parser, diags hcl.Diagnostics) error {
 	e := api.Errorf(api.CodeInvalid, "the configuration is not valid")
 	for _, d := range diags {

@@ -23,6 +23,7 @@ import (
 var sensitive = map[Capability]bool{
 	Management: true, SaveSnapshot: true, ReadFS: true, ReadLogs: true, AllocExec: true, WriteOperator: true,
 	ReadVariables: true, ReadKeyring: true,
+	BeNode: true, // requests of nodes have no records, but those of others who act as a node
 }
 
 // trials are writes by their method that change nothing, and show nothing that reads do not.

@@ -128,6 +128,7 @@ func (c *call) debugMember(id string) error {
 var (
 	tokenText = regexp.MustCompile(`reeve-(server|node|operator|user|recovery)-1-[0-9a-z]+(-[0-9a-z]+)*`)
 	keyText   = regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`)
+	jwtText   = regexp.MustCompile(`eyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*`)
 	valueText = regexp.MustCompile(`(?i)((?:token|secret|password|authorization)[a-z_-]*"?[=:] ?)("[^"]*"|\S+)`)
 )
 
@@ -135,6 +136,7 @@ var (
 // defence.
 func redact(text []byte) []byte {
 	text = keyText.ReplaceAll(text, []byte("[private key]"))
+	text = jwtText.ReplaceAll(text, []byte("[signed token]"))
 	text = tokenText.ReplaceAllFunc(text, func(token []byte) []byte {
 		kind := strings.Split(string(token), "-")[1]
 		return []byte("[" + kind + " token]")
