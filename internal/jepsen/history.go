@@ -25,6 +25,7 @@ const (
 	resultOK       = "ok"
 	resultConflict = "conflict" // of a check-and-set that had no effect
 	resultUnknown  = "unknown"
+	resultNone     = "none" // certainly without effect; not in histories
 )
 
 // An operation is one call of a client and its outcome.

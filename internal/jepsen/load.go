@@ -64,11 +64,15 @@ func (l *load) erase(e erasure) {
 	l.erased = e
 }
 
-// whole records an operation on all registers.
+// whole records an operation on all registers and locks.
 func (l *load) whole(o operation) {
 	o.Client = harnessClient
 	for _, r := range l.registers {
 		o.Register = r.name
+		l.history.add(o)
+	}
+	for _, name := range lockNames() {
+		o.Register = name
 		l.history.add(o)
 	}
 }
@@ -84,6 +88,7 @@ func (l *load) run(ctx context.Context, c *cluster, seed uint64) {
 		reads := i < allClients-writers
 		running.Go(func() { l.client(ctx, i, c.all[i%len(c.all)].Client, r, reads) })
 	}
+	running.Go(func() { l.runLocks(ctx, c, seed) })
 	running.Wait()
 }
 

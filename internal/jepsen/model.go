@@ -5,6 +5,7 @@ package jepsen
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -72,8 +73,12 @@ func (c cell) accepts(index uint64) bool {
 // checkTime bounds the check of one register.
 const checkTime = time.Minute
 
-// linearize checks the history of one register.
+// linearize checks the history of one register or lock.
 func linearize(operations []operation) porcupine.CheckResult {
+	of := model
+	if len(operations) > 0 && strings.HasPrefix(operations[0].Register, lockPrefix) {
+		of = lockModel
+	}
 	var history []porcupine.Operation
 	for _, o := range operations {
 		returned := int64(o.Return)
@@ -85,5 +90,5 @@ func linearize(operations []operation) porcupine.CheckResult {
 		}
 		history = append(history, porcupine.Operation{ClientId: o.Client, Input: o, Call: int64(o.Call), Return: returned})
 	}
-	return porcupine.CheckOperationsTimeout(model, history, checkTime)
+	return porcupine.CheckOperationsTimeout(of, history, checkTime)
 }

@@ -25,7 +25,7 @@ type register struct {
 
 // registersOf returns the registers of a round.
 func registersOf(round string) []register {
-	return []register{jobRegister("job-" + round), namespaceRegister("namespace-" + round), poolRegister("pool-" + round), schedulerRegister()}
+	return []register{jobRegister("job-" + round), namespaceRegister("namespace-" + round), poolRegister("pool-" + round), schedulerRegister(), variableRegister("jepsen/" + round + "/value")}
 }
 
 // absent converts the error for an unknown object to the initial value of a register.
@@ -147,6 +147,35 @@ func schedulerRegister() register {
 		},
 		cas: func(ctx context.Context, c *client.Client, value string, expected uint64) (uint64, error) {
 			return put(ctx, c, value, &expected)
+		},
+	}
+}
+
+// variableRegister is encrypted by whichever server leads, and decrypted by the one that answers.
+func variableRegister(path string) register {
+	of := func(value string) *api.Variable {
+		return &api.Variable{VariableMetadata: api.VariableMetadata{Path: path}, Items: map[string]string{valueKey: value}}
+	}
+	stored := func(v *api.Variable, err error) (uint64, error) {
+		if err != nil {
+			return 0, err
+		}
+		return v.ModifyIndex, nil
+	}
+	return register{
+		name: "variable",
+		read: func(ctx context.Context, c *client.Client) (string, uint64, error) {
+			v, _, err := c.Variables().Get(ctx, path, nil)
+			if err != nil {
+				return absent(err)
+			}
+			return v.Items[valueKey], v.ModifyIndex, nil
+		},
+		write: func(ctx context.Context, c *client.Client, value string) (uint64, error) {
+			return stored(c.Variables().Put(ctx, of(value)))
+		},
+		cas: func(ctx context.Context, c *client.Client, value string, expected uint64) (uint64, error) {
+			return stored(c.Variables().PutAt(ctx, of(value), expected))
 		},
 	}
 }
