@@ -83,6 +83,7 @@ jepsen-planted:
 	@./tools/need.sh ip iproute2
 	$(PLANTED) -planted planted -rounds 10
 	$(PLANTED) -planted planted_forward -rounds 5
+	$(PLANTED) -planted planted_lock -rounds 5
 	$(PLANTED) -planted planted_confirm -failpoints -faults hang-disk-leader -rounds 5
 	$(PLANTED) -planted planted_sync -failpoints -faults power-loss-all -rounds 5
 	$(GO) test -tags planted_recheck ./internal/server -run '^TestOldSnapshotPlacesNothingThatIsGone$$' -count=1 2>&1 | tee /dev/stderr | grep -q -e '--- FAIL: TestOldSnapshot'
