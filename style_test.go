@@ -184,6 +184,7 @@ var rooms = []struct {
 	{"internal/httpapi", []string{"internal/identity", "internal/acl", "internal/auditlog", "internal/coalesce", "internal/limit", "internal/relay", "api", "client", "jobspec", "internal/door", "internal/pki", "internal/filter", "internal/eventstream", "internal/nodeproto", "internal/state", "internal/server", "internal/catalogentry", "internal/metrics"}},
 	{"internal/dialect", []string{"api", "internal/state"}},
 	{"internal/router/http1", nil},
+	{"internal/router/certs", []string{"api", "internal/secretfile"}},
 	{"internal/router", []string{"api", "client", "internal/latency", "internal/lifecycle"}},
 	{"internal/dns", []string{"api", "client", "internal/lifecycle"}},
 	{"internal/agent", []string{"internal/auditlog", "internal/founding", "internal/keyring", "internal/relay", "internal/secretfile", "internal/dns", "internal/door", "internal/socket", "internal/pki", "internal/trust", "internal/port", "api", "client", "internal/router", "internal/state", "internal/server", "internal/node", "internal/nodelink", "internal/nodeproto", "internal/httpapi", "internal/metrics", "internal/dialect"}},

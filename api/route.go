@@ -35,7 +35,25 @@ type Route struct {
 	StripPath bool `json:",omitempty"`
 	// Timeout is the maximum wait for an answer's header; 0: the router's default.
 	Timeout time.Duration `json:",omitempty"`
+	// TLS says how the router treats TLS; nil: it serves the host over HTTP, and over HTTPS
+	// if it has a certificate.
+	TLS *RouteTLS `json:",omitempty"`
 }
+
+// RouteTLS says how the router treats TLS.
+type RouteTLS struct {
+	Mode string // one of the TLS constants; "terminate" by default
+	// Redirect answers requests over plain HTTP with a redirect to HTTPS. Not for grpc.
+	Redirect bool `json:",omitempty"`
+}
+
+// Values of RouteTLS.Mode.
+const (
+	TLSTerminate = "terminate" // the router decrypts, and forwards requests without TLS
+	// TLSPassthrough passes TLS connections for the host to the instances without
+	// decryption. For tcp, and without Listen.
+	TLSPassthrough = "passthrough"
+)
 
 // Values of Route.Protocol.
 const (
@@ -45,14 +63,24 @@ const (
 )
 
 // Claim returns the route's claim, which is exclusive unless it is shared: a host and path,
-// for all protocols, or one of the router's ports.
+// for all protocols, or one of the router's ports. A route with passthrough claims the host
+// with path "/".
 func (r *Route) Claim() string {
-	if r.Protocol == RouteTCP {
+	if r.Protocol == RouteTCP && !r.IsPassthrough() {
 		return "tcp port " + strconv.Itoa(r.Listen)
 	}
 	host := r.Host
 	if host == "" {
 		host = "any host"
 	}
+	if r.IsPassthrough() {
+		return host + "/" // TLS names a host without a path
+	}
 	return host + r.Path
 }
+
+// IsPassthrough reports whether the route passes TLS connections on without decryption.
+func (r *Route) IsPassthrough() bool { return r.TLS != nil && r.TLS.Mode == TLSPassthrough }
+
+// Redirects reports whether requests over plain HTTP are redirected to HTTPS.
+func (r *Route) Redirects() bool { return r.TLS != nil && r.TLS.Redirect }

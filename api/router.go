@@ -8,6 +8,7 @@ import "time"
 // RouterStatus is the status of an agent's router.
 type RouterStatus struct {
 	HTTP       string   // where it listens for HTTP, host:port
+	HTTPS      string   `json:",omitempty"` // where it listens for HTTPS, host:port; "" without HTTPS
 	Engine     string   // that serves HTTP/1: "fast" or "standard"
 	TCPAddress string   // where the ports of TCP routes are, an IP address
 	Connected  bool     // reports whether it is connected to a server's catalog; otherwise it keeps the last table
@@ -20,6 +21,29 @@ type RouterStatus struct {
 	Refused     uint64         // requests that were malformed, too large or too slow
 	NoRoute     uint64         // requests without a route
 	Routes      []*RouterRoute // by host and path, then TCP ports
+
+	TLS          *RouterTLS           `json:",omitempty"` // handshakes of HTTPS; nil without HTTPS
+	Certificates []*RouterCertificate `json:",omitempty"` // of HTTPS, in the order of the configuration
+}
+
+// RouterTLS counts the connections to the address of HTTPS.
+type RouterTLS struct {
+	Pending     int64  // handshakes in progress
+	Terminated  uint64 // handshakes that succeeded
+	Passed      uint64 // connections that went to instances without decryption
+	UnknownName uint64 // handshakes for names without a certificate
+	Failed      uint64 // handshakes that failed for other reasons
+	Dropped     uint64 // handshakes that the router ended in favour of newer ones
+}
+
+// A RouterCertificate is a certificate of a router.
+type RouterCertificate struct {
+	Source  string   // file of the certificate
+	Names   []string `json:",omitempty"` // DNS names, wildcards and addresses; none if it is unusable
+	Expires int64    `json:",omitempty"` // Unix nanoseconds; 0 if it is unusable
+	// Problem is the reason why the newest files are not in use, or why clients reject the
+	// certificate; "" if it is in order.
+	Problem string `json:",omitempty"`
 }
 
 // A RouterRoute is one host and path, or one port, with its instances and this router's
@@ -29,6 +53,7 @@ type RouterRoute struct {
 	Host      string            `json:",omitempty"`
 	Path      string            `json:",omitempty"`
 	Listen    int               `json:",omitempty"`
+	TLS       string            `json:",omitempty"` // "passthrough": the router passes TLS connections for the host to the instances
 	Jobs      []string          // namespace/job of the instances
 	Instances []*RouterInstance // by allocation
 

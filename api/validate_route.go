@@ -48,10 +48,15 @@ func (r *Route) validate(c *complaints, at string, ports map[string]bool) {
 	if r.Timeout < 0 {
 		c.add("%s: timeout %s: must not be negative", at, r.Timeout)
 	}
+	r.validateTLS(c, at)
 	switch r.Protocol {
 	case RouteHTTP, RouteGRPC:
 		r.validateHTTP(c, at)
 	case RouteTCP:
+		if r.IsPassthrough() {
+			r.validatePassthrough(c, at)
+			return
+		}
 		r.validateTCP(c, at)
 	default:
 		c.add("%s: protocol %q: must be %s, %s or %s", at, r.Protocol, RouteHTTP, RouteGRPC, RouteTCP)
@@ -59,6 +64,37 @@ func (r *Route) validate(c *complaints, at string, ports map[string]bool) {
 }
 
 const maxRouteWeight = 1000
+
+func (r *Route) validateTLS(c *complaints, at string) {
+	if r.TLS == nil {
+		return
+	}
+	switch m := r.TLS.Mode; {
+	case m != TLSTerminate && m != TLSPassthrough:
+		c.add("%s: tls: mode %q: must be %s or %s", at, m, TLSTerminate, TLSPassthrough)
+	case m == TLSPassthrough && r.Protocol != RouteTCP:
+		c.add("%s: tls: mode %q needs protocol %q: the router does not see requests within the connection", at, m, RouteTCP)
+	case m == TLSTerminate && r.Protocol == RouteTCP:
+		c.add("%s: tls: protocol %q needs mode %q: the router decrypts only %s and %s", at, RouteTCP, TLSPassthrough, RouteHTTP, RouteGRPC)
+	}
+	switch {
+	case r.TLS.Redirect && r.Protocol == RouteGRPC:
+		c.add("%s: tls: redirect is not for protocol %q, whose clients do not follow redirects", at, RouteGRPC)
+	case r.TLS.Redirect && r.Host == "":
+		c.add("%s: tls: redirect needs a host: clients must not choose where they are sent", at)
+	}
+}
+
+// validatePassthrough checks a route that passes TLS connections on by the name that clients
+// ask for.
+func (r *Route) validatePassthrough(c *complaints, at string) {
+	if name := strings.TrimPrefix(r.Host, "*."); !isHostName(name) {
+		c.add("%s: host %q: tls mode %q needs a host name, or \"*.\" and a host name, without a port", at, r.Host, TLSPassthrough)
+	}
+	if r.Listen != 0 || r.Path != "" || r.Sticky != "" || r.StripPath {
+		c.add("%s: listen, path, sticky and strip_path are not for tls mode %q", at, TLSPassthrough)
+	}
+}
 
 func (r *Route) validateHTTP(c *complaints, at string) {
 	if r.Listen != 0 {
@@ -109,6 +145,12 @@ func (g *Group) validateMetricTags(c *complaints, at string) {
 }
 
 func (r *Route) canonicalize() {
+	if r.TLS != nil {
+		setDefault(&r.TLS.Mode, TLSTerminate)
+		if r.IsPassthrough() {
+			setDefault(&r.Protocol, RouteTCP)
+		}
+	}
 	setDefault(&r.Protocol, RouteHTTP)
 	setPointer(&r.Weight, 1)
 	r.Host = strings.ToLower(strings.TrimSuffix(r.Host, "."))

@@ -21,6 +21,18 @@ var routeSchema = &schema[api.Route]{
 		"strip_path": func(r *api.Route) any { return &r.StripPath },
 		"timeout":    func(r *api.Route) any { return &r.Timeout },
 	},
+	blocks: blocks[api.Route]{
+		"tls": one(routeTLSSchema, func(r *api.Route) **api.RouteTLS { return &r.TLS }),
+	},
+}
+
+var routeTLSSchema = &schema[api.RouteTLS]{
+	noun:  "tls",
+	oneOf: map[string][]string{"mode": {api.TLSTerminate, api.TLSPassthrough}},
+	attrs: attrs[api.RouteTLS]{
+		"mode":     func(t *api.RouteTLS) any { return &t.Mode },
+		"redirect": func(t *api.RouteTLS) any { return &t.Redirect },
+	},
 }
 
 // A namedTag is a metric tag with its name, the block's label.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/router"
+	"github.com/reeve-run/reeve/internal/router/certs"
 )
 
 // Router configures the part that routes traffic to instances.
@@ -39,6 +40,8 @@ type fileRouter struct {
 	Enabled         *bool          `hcl:"enabled,optional"`
 	Engine          *hcl.Attribute `hcl:"engine,optional"`
 	HTTP            string         `hcl:"http,optional"`
+	HTTPS           string         `hcl:"https,optional"`
+	HTTPSPort       int            `hcl:"https_port,optional"`
 	TCPAddress      string         `hcl:"tcp_address,optional"`
 	AccessLog       string         `hcl:"access_log,optional"`
 	AccessFormat    string         `hcl:"access_log_format,optional"`
@@ -53,6 +56,14 @@ type fileRouter struct {
 	ResponseTimeout string         `hcl:"response_timeout,optional"`
 	ConnectTimeout  string         `hcl:"connect_timeout,optional"`
 	DrainTimeout    string         `hcl:"drain_timeout,optional"`
+
+	Certificates []*fileCertificate `hcl:"certificate,block"`
+}
+
+// fileCertificate is a certificate block of the router block.
+type fileCertificate struct {
+	Cert string `hcl:"cert_file,optional"`
+	Key  string `hcl:"key_file,optional"`
 }
 
 func (r *Router) merge(path string, f *fileRouter) error {
@@ -66,7 +77,15 @@ func (r *Router) merge(path string, f *fileRouter) error {
 		return err
 	}
 	override(&r.HTTPAddr, f.HTTP)
+	override(&r.HTTPSAddr, f.HTTPS)
+	override(&r.HTTPSPort, f.HTTPSPort)
 	override(&r.TCPAddress, f.TCPAddress)
+	for i, c := range f.Certificates {
+		if c.Cert == "" || c.Key == "" {
+			return api.Errorf(api.CodeInvalid, "%s: router: certificate %d: cert_file and key_file are needed", path, i+1)
+		}
+		r.Certificates = append(r.Certificates, certs.Source{Cert: c.Cert, Key: c.Key})
+	}
 	override(&r.AccessLog, f.AccessLog)
 	override(&r.AccessFormat, f.AccessFormat)
 	override(&r.AccessSample, f.AccessSample)
@@ -151,6 +170,17 @@ func (r *Router) problems() (all []string) {
 		if n, convErr := strconv.Atoi(port); err != nil || convErr != nil || n < 0 || n > 65535 {
 			all = append(all, fmt.Sprintf("router: http %q: must be HOST:PORT, as in %s", r.HTTPAddr, DefaultRouterAddr))
 		}
+	}
+	if r.HTTPSAddr != "" {
+		_, port, err := net.SplitHostPort(r.HTTPSAddr)
+		if n, convErr := strconv.Atoi(port); err != nil || convErr != nil || n < 0 || n > 65535 {
+			all = append(all, fmt.Sprintf("router: https %q: must be HOST:PORT, as in 0.0.0.0:8443", r.HTTPSAddr))
+		}
+	} else if len(r.Certificates) > 0 {
+		all = append(all, "router: certificate: without https, no client receives it: set https = \"0.0.0.0:8443\", or remove the block")
+	}
+	if r.HTTPSPort < 0 || r.HTTPSPort > 65535 {
+		all = append(all, fmt.Sprintf("router: https_port %d: must be 1 to 65535", r.HTTPSPort))
 	}
 	if r.TCPAddress != "" && net.ParseIP(r.TCPAddress) == nil {
 		all = append(all, fmt.Sprintf("router: tcp_address %q: must be an IP address without a port, as in 127.0.0.1", r.TCPAddress))

@@ -38,6 +38,7 @@ func (a *agentFlags) addTo(f *pflag.FlagSet) {
 		return err
 	})
 	f.StringVar(&a.config.Router.HTTPAddr, "router-http", "", "accept HTTP traffic for routes on `HOST:PORT` (default "+agent.DefaultRouterAddr+"); port 0 chooses a free port")
+	f.StringVar(&a.config.Router.HTTPSAddr, "router-https", "", "accept HTTPS traffic for routes on `HOST:PORT`, with the certificates of the configuration file; port 0 chooses a free port")
 	f.StringVar(&a.config.LogLevel, "log-level", "", "log messages of `LEVEL` and above: debug, info, warn or error (default info)")
 }
 
@@ -57,6 +58,7 @@ func (a *agentFlags) apply(c *agent.Config) error {
 		{&c.Client.NodeClass, a.config.Client.NodeClass},
 		{&c.Client.NodePool, a.config.Client.NodePool},
 		{&c.Router.HTTPAddr, a.config.Router.HTTPAddr},
+		{&c.Router.HTTPSAddr, a.config.Router.HTTPSAddr},
 	} {
 		if s.from != "" {
 			*s.to = s.from

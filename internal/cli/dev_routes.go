@@ -19,7 +19,11 @@ func (v *devView) sayRouter(ctx context.Context) {
 		return // no router
 	}
 	v.router = s.HTTP
-	v.out.Say("The router listens at %s.", v.style.Bold("http://"+s.HTTP))
+	if s.HTTPS != "" {
+		v.out.Say("The router listens at %s and %s.", v.style.Bold("http://"+s.HTTP), v.style.Bold("https://"+s.HTTPS))
+	} else {
+		v.out.Say("The router listens at %s.", v.style.Bold("http://"+s.HTTP))
+	}
 }
 
 // sayRoutes lists the routes of the jobs.
@@ -41,6 +45,9 @@ func routeURL(r *api.Route, router string) string {
 	ip, port, err := net.SplitHostPort(router)
 	if err != nil {
 		return router
+	}
+	if r.IsPassthrough() {
+		return "tls " + r.Host
 	}
 	if r.Protocol == api.RouteTCP {
 		return "tcp " + net.JoinHostPort(ip, strconv.Itoa(r.Listen))

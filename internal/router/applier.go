@@ -244,7 +244,7 @@ func (a *applier) replace(index uint64, pools map[poolKey]*pool, now time.Time) 
 	a.table = a.table.with(index, pools)
 	for k, p := range pools {
 		switch {
-		case k.listen == 0:
+		case k.listen <= 0:
 		case p == nil:
 			delete(a.listens, k.listen)
 		default:

@@ -90,8 +90,8 @@ func (b *body) load(c *conn) *refusal {
 }
 
 var (
-	errBodyTimeout = &refusal{http.StatusRequestTimeout, "the request's body did not come in time"}
-	errClientLeft  = &refusal{statusClientGone, "the client went away before the request's end"}
+	errBodyTimeout = &refusal{status: http.StatusRequestTimeout, why: "the request's body did not come in time"}
+	errClientLeft  = &refusal{status: statusClientGone, why: "the client went away before the request's end"}
 )
 
 // isStreaming reports whether the pump still copies the body.
@@ -235,5 +235,5 @@ func (b *body) finish(c *conn) bool {
 }
 
 func tooLarge(bound int64) *refusal {
-	return &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the request's body is larger than the router lets through, which is %d bytes", bound)}
+	return &refusal{status: http.StatusRequestEntityTooLarge, why: fmt.Sprintf("the request's body is larger than the router lets through, which is %d bytes", bound)}
 }

@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/router/certs"
 )
 
 // Config configures a router. The zero value of a field means its default.
 type Config struct {
 	HTTPAddr   string // host:port of HTTP/1.1 and HTTP/2 without TLS
+	HTTPSAddr  string // host:port of HTTPS; "" for none
 	TCPAddress string // IP address of the listeners of TCP routes
 	Source     Source
 	Report     Report
@@ -30,9 +32,13 @@ type Config struct {
 	StackClients []netip.Prefix // networks whose clients may use the names of stacks; nil: private networks
 	Trusted      []netip.Prefix // proxies in front of this one, whose fields about the origin of a request are trusted
 
+	Certificates  []certs.Source // of HTTPS
+	HTTPSPort     int            // that redirects to HTTPS name; default that of HTTPSAddr
+	MaxHandshakes int            // TLS handshakes at a time; default 1024
+
 	MaxHeader       int           // bytes of a head; default 32 KiB
 	MaxBody         int64         // bytes of a request's body; default unlimited
-	HeaderTimeout   time.Duration // from the first byte of a request's head to its last; default 10 s
+	HeaderTimeout   time.Duration // from the first byte of a request's head to its last, and for a TLS handshake; default 10 s
 	BodyTimeout     time.Duration // longest pause within a body, in either direction; NoLimit for none, default 60 s
 	IdleTimeout     time.Duration // between two requests of a connection; default 75 s
 	ResponseTimeout time.Duration // from the end of a request to the head of its response, unless the route sets it; default 60 s
@@ -76,6 +82,7 @@ func (c Config) withDefaults() Config {
 	fallback(&c.AccessSample, 1)
 	fallback(&c.Zone, "reeve")
 	fallback(&c.MaxHeader, 32<<10)
+	fallback(&c.MaxHandshakes, maxHandshakes)
 	fallback(&c.HeaderTimeout, 10*time.Second)
 	fallback(&c.BodyTimeout, time.Minute)
 	fallback(&c.IdleTimeout, 75*time.Second)

@@ -79,7 +79,8 @@ func (r *Router) serveConn(nc *net.TCPConn) {
 			}
 		case first && string(head) == preface:
 			c.forever()
-			r.handOver(newHandedConn(c.nc, append(append([]byte(nil), head...), c.unread()...)))
+			handed := newHandedConn(c.nc, append(append([]byte(nil), head...), c.unread()...))
+			r.handOver(r.handed, handed, handed)
 			return
 		case c.handle(head) && !r.closing.Load():
 			continue
@@ -131,7 +132,7 @@ func (c *conn) readHead() ([]byte, error) {
 		c.idle.Store(false)
 		if err != nil {
 			if seen > 0 && isTimeout(err) {
-				return nil, &refusal{http.StatusRequestTimeout, "the request's head did not come in time"}
+				return nil, &refusal{status: http.StatusRequestTimeout, why: "the request's head did not come in time"}
 			}
 			return nil, err
 		}
@@ -147,7 +148,7 @@ func (c *conn) shrink() {
 	}
 }
 
-var errHeadTooLarge = &refusal{http.StatusRequestHeaderFieldsTooLarge, "the request's head is too large"}
+var errHeadTooLarge = &refusal{status: http.StatusRequestHeaderFieldsTooLarge, why: "the request's head is too large"}
 
 // begin clears the state of the previous request.
 func (c *conn) begin() {
@@ -175,7 +176,7 @@ func (c *conn) handle(head []byte) bool {
 		path, query = http1.SplitTarget(q.Target)
 	}
 	c.record.request(q)
-	asked := asked{host: http1.HostName(q.Host), path: path, peer: c.peer, trusted: c.trusted, origin: c}
+	asked := asked{host: http1.HostName(q.Host), path: path, target: http1.View(q.Target), peer: c.peer, trusted: c.trusted, secure: c.isSecure(), origin: c}
 	for i := range q.Fields {
 		switch f := &q.Fields[i]; f.Kind {
 		case http1.RequestID:
@@ -244,8 +245,11 @@ func (c *conn) forwardedFor() string {
 
 // isSecure reports whether a trusted proxy received the request over HTTPS.
 func (c *conn) isSecure() bool {
+	if !c.trusted {
+		return false
+	}
 	for i := range c.request.Fields {
-		if f := &c.request.Fields[i]; c.trusted && f.Kind == http1.ForwardedProto && http1.EqualFold(f.Value, "https") {
+		if f := &c.request.Fields[i]; f.Kind == http1.ForwardedProto && http1.EqualFold(f.Value, "https") {
 			return true
 		}
 	}

@@ -24,7 +24,7 @@ func (c *conn) deliver(p *pool, t target, name string, u *upstream) (keep, again
 	if a.Status == http.StatusSwitchingProtocols {
 		if !c.request.Upgrade || !a.Upgrade {
 			u.close()
-			return false, false, &refusal{http.StatusBadGateway, "the instance changed to a protocol that the client did not ask for"}
+			return false, false, &refusal{status: http.StatusBadGateway, why: "the instance changed to a protocol that the client did not ask for"}
 		}
 		t.ejection.succeeded(ticks(time.Now()))
 		c.writeResponse(p, t, name, true)
@@ -38,7 +38,7 @@ func (c *conn) deliver(p *pool, t target, name string, u *upstream) (keep, again
 	}
 	if a.Chunked && c.request.Minor == 0 && a.HasBody(c.request.Method) {
 		u.close()
-		return false, false, &refusal{http.StatusBadGateway, "the instance answered an HTTP/1.0 request in chunks"}
+		return false, false, &refusal{status: http.StatusBadGateway, why: "the instance answered an HTTP/1.0 request in chunks"}
 	}
 	if !c.body.isRead() {
 		c.request.Close = true // the router does not wait for the rest of the request
@@ -132,7 +132,7 @@ func isStream(contentType []byte) bool {
 func (c *conn) relay(u *upstream, body *http1.Body, limit time.Duration) error {
 	n, err := body.Advance(u.unread())
 	if err != nil {
-		return &refusal{http.StatusBadGateway, "the instance's answer is not HTTP: " + err.Error()} // the client has received nothing
+		return &refusal{status: http.StatusBadGateway, why: "the instance's answer is not HTTP: " + err.Error()} // the client has received nothing
 	}
 	c.out = append(c.out, u.unread()[:n]...)
 	u.r += n

@@ -28,7 +28,7 @@ type exchange struct {
 	client  float64 // position of the client, or anywhere
 	fresh   string  // cookie of a client without one
 	caller  string  // id of the client's allocation; "": not known
-	secure  bool    // reports whether a trusted proxy received the request over HTTPS
+	secure  bool    // reports whether the router or a trusted proxy received the request over HTTPS
 	path    string
 	query   string
 	body    countedBody
@@ -149,12 +149,13 @@ func (x *exchange) find(req *http.Request) *refusal {
 func (x *exchange) choose(req *http.Request) {
 	peer, _ := netip.ParseAddr(x.record.client)
 	asked := asked{
-		host: http1.HostName([]byte(req.Host)), path: x.path, grpc: x.grpc, peer: peer.Unmap(), trusted: x.router.trusts(peer), origin: headerOrigin(req.Header),
+		host: http1.HostName([]byte(req.Host)), path: x.path, target: x.record.target, tls: req.TLS != nil, grpc: x.grpc, peer: peer.Unmap(), trusted: x.router.trusts(peer), origin: headerOrigin(req.Header),
 	}
 	if fields := req.Header[stackField]; len(fields) > 0 {
 		asked.stack, asked.stacks = fields[0], len(fields)
 	}
-	x.secure = asked.trusted && strings.EqualFold(req.Header.Get("X-Forwarded-Proto"), "https")
+	asked.secure = asked.tls || asked.trusted && strings.EqualFold(req.Header.Get("X-Forwarded-Proto"), "https")
+	x.secure = asked.secure
 	x.choice = x.router.choose(x.router.table.Load(), &asked)
 	x.pool = x.choice.pool
 }
@@ -261,6 +262,10 @@ func (r *Router) rewrite(p *httputil.ProxyRequest) {
 	if x.record.host != "" {
 		node += ";host=\"" + x.record.host + "\""
 	}
-	p.Out.Header.Add("Forwarded", node+";proto=http")
+	proto := "http"
+	if p.In.TLS != nil {
+		proto = "https"
+	}
+	p.Out.Header.Add("Forwarded", node+";proto="+proto)
 	p.Out.Header.Set("X-Request-Id", x.record.id)
 }

@@ -176,10 +176,10 @@ func (x *exchange) failed(req *http.Request, err error) (*refusal, bool) {
 	case refused != nil, errors.As(err, &refused):
 		return refused, false
 	case req.Context().Err() != nil:
-		return &refusal{statusClientGone, errClientGone.Error()}, false
+		return &refusal{status: statusClientGone, why: errClientGone.Error()}, false
 	case errors.As(err, &connecting):
 		x.pool.unreachable(t.instance, connecting.error)
-		return &refusal{http.StatusBadGateway, fmt.Sprintf("the instance %s at %s took no connection: %s", api.ShortID(t.alloc), t.address, inWords(connecting.error))}, true
+		return &refusal{status: http.StatusBadGateway, why: fmt.Sprintf("the instance %s at %s took no connection: %s", api.ShortID(t.alloc), t.address, inWords(connecting.error))}, true
 	}
 	if errors.Is(err, io.EOF) {
 		err = errNoResponse
@@ -194,7 +194,7 @@ func (x *exchange) failed(req *http.Request, err error) (*refusal, bool) {
 	}
 	replayable := x.memory != nil || req.Body == nil || req.Body == http.NoBody
 	again := status == http.StatusBadGateway && replayable && isIdempotent(req.Method) && x.record.dropped < 2
-	return &refusal{status, fmt.Sprintf("the instance %s at %s gave no answer: %s", api.ShortID(t.alloc), t.address, inWords(err))}, again
+	return &refusal{status: status, why: fmt.Sprintf("the instance %s at %s gave no answer: %s", api.ShortID(t.alloc), t.address, inWords(err))}, again
 }
 
 // A countedTunnel is an instance's side of an upgraded connection.

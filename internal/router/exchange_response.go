@@ -54,6 +54,9 @@ func (x *exchange) ended(req *http.Request, a *http.Response, err, cause error) 
 	x.record.truncated, x.record.why = true, cutShort(err)
 	if nc, ok := req.Context().Value(connKey{}).(*handedConn); ok && !req.ProtoAtLeast(1, 1) {
 		nc.SetLinger(0) // a reset, because a regular end would mark the end of the body
+		if req.TLS != nil {
+			nc.Close() // before TLS sends its own regular end
+		}
 	}
 	if a.StatusCode < 500 && x.body.refused.Load() == nil {
 		x.pool.failed(x.target.instance, x.record.why)
@@ -65,7 +68,7 @@ func (x *exchange) ended(req *http.Request, a *http.Response, err, cause error) 
 func (x *exchange) refuse(w http.ResponseWriter, err error) {
 	var why *refusal
 	if !errors.As(err, &why) {
-		why = &refusal{http.StatusBadGateway, inWords(err)}
+		why = &refusal{status: http.StatusBadGateway, why: inWords(err)}
 	}
 	x.record.status, x.record.why = why.status, why.why
 	h := w.Header()
@@ -89,6 +92,9 @@ func (x *exchange) refuse(w http.ResponseWriter, err error) {
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	if why.status == http.StatusServiceUnavailable {
 		h.Set("Retry-After", "1")
+	}
+	if why.location != "" {
+		h.Set("Location", why.location)
 	}
 	text := why.body(x.record.id)
 	h.Set("Content-Length", strconv.Itoa(len(text)))

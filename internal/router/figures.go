@@ -6,6 +6,7 @@ package router
 import (
 	"time"
 
+	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/latency"
 )
 
@@ -17,6 +18,8 @@ type Figures struct {
 	Requests    uint64
 	Refused     uint64
 	NoRoute     uint64
+	TLS         *api.RouterTLS // nil without HTTPS
+	Unusable    int            // certificates that have a problem
 	Stacks      []StackFigures // those with instances, or that lost them recently
 }
 
@@ -32,6 +35,9 @@ func (r *Router) Figures() Figures {
 	f := Figures{
 		Connected: r.connected.Load(), Connections: int64(r.conns.len() + r.tunnels.len()), Problems: len(r.ports.inWords()),
 		Requests: r.requests.Load(), Refused: r.refused.Load(), NoRoute: r.noRoute.Load(),
+	}
+	if r.secure != nil {
+		f.TLS, f.Unusable = r.secure.status(), r.secure.certs.Unusable(time.Now())
 	}
 	for _, s := range r.reportedStacks(time.Now()) {
 		n := s.now()

@@ -102,7 +102,7 @@ func (c *conn) attempt(p *pool, t target, name, path string, query []byte, now t
 			var err error
 			if u, err = c.connect(t); err != nil {
 				p.unreachable(t.instance, err)
-				return false, true, &refusal{http.StatusBadGateway, fmt.Sprintf("the instance %s at %s took no connection: %s", api.ShortID(t.alloc), t.address, inWords(err))}
+				return false, true, &refusal{status: http.StatusBadGateway, why: fmt.Sprintf("the instance %s at %s took no connection: %s", api.ShortID(t.alloc), t.address, inWords(err))}
 			}
 		}
 		if t.gone.Load() {
@@ -261,14 +261,14 @@ func (c *conn) readResponse(u *upstream, limit time.Duration) ([]byte, error) {
 // the refusal.
 func (c *conn) unanswered(p *pool, t target, err error) *refusal {
 	if errors.Is(err, errClientGone) {
-		return &refusal{statusClientGone, err.Error()}
+		return &refusal{status: statusClientGone, why: err.Error()}
 	}
 	status := http.StatusBadGateway
 	if errors.Is(err, errTimeout) {
 		status = http.StatusGatewayTimeout
 	}
 	p.failed(t.instance, "no answer: "+inWords(err))
-	return &refusal{status, fmt.Sprintf("the instance %s at %s gave no answer: %s", api.ShortID(t.alloc), t.address, inWords(err))}
+	return &refusal{status: status, why: fmt.Sprintf("the instance %s at %s gave no answer: %s", api.ShortID(t.alloc), t.address, inWords(err))}
 }
 
 // pumpRefusal returns the error that the client caused while the pump copied its

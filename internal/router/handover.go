@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 )
 
-// handOver passes a connection to the server of net/http, and returns when it is
-// closed.
-func (r *Router) handOver(c *handedConn) {
+// handOver passes a connection to a server of net/http, and returns when it is
+// closed. The server receives nc, which is c or TLS over it.
+func (r *Router) handOver(to chan<- net.Conn, nc net.Conn, c *handedConn) {
 	select {
-	case r.handed <- c:
+	case to <- nc:
 		<-c.closed
 	case <-r.stopped:
 		c.Close()
@@ -60,12 +60,15 @@ func (c *handedConn) isIdle() bool { return c.silent.Load() }
 
 func (c *handedConn) close() { c.Close() }
 
-// handedConns is the listener of the server of net/http.
-type handedConns struct{ router *Router }
+// handedConns is the listener of a server of net/http.
+type handedConns struct {
+	router *Router
+	handed <-chan net.Conn
+}
 
 func (l handedConns) Accept() (net.Conn, error) {
 	select {
-	case nc := <-l.router.handed:
+	case nc := <-l.handed:
 		return nc, nil
 	case <-l.router.stopped:
 		return nil, net.ErrClosed

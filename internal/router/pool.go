@@ -34,13 +34,14 @@ func weightOf(r *api.Route) int {
 // A pool holds the targets of one host and path, or of one port. It is immutable,
 // except for its counters, which all versions of a pool share.
 type pool struct {
-	key     poolKey
-	targets []target       // sorted by allocation and address
-	sums    []int          // cumulative weights of the targets; nil if all weights are equal and above 0
-	sticky  string         // name of the cookie, "" for none
-	byName  map[string]int // indexes of targets by cookie; nil without sticky
-	counts  *counters
-	emptied time.Time // time when the last instance left
+	key       poolKey
+	targets   []target       // sorted by allocation and address
+	sums      []int          // cumulative weights of the targets; nil if all weights are equal and above 0
+	sticky    string         // name of the cookie, "" for none
+	byName    map[string]int // indexes of targets by cookie; nil without sticky
+	counts    *counters
+	redirects bool      // reports whether requests over plain HTTP are redirected
+	emptied   time.Time // time when the last instance left
 	// stacks divide the targets by stack; nil: no target belongs to one. A request is
 	// drawn by share first, and then by weight and load in the stack, so that a fast
 	// stack does not take more than its share.
@@ -58,10 +59,16 @@ type poolKey struct {
 	grpc   bool
 	host   string // "*.example.com" for a wildcard, "" for any
 	path   string // without a slash at its end; "" for all paths
-	listen int    // port of a TCP route, which has no host and path
+	listen int    // port of a TCP route, which has no host and path; passthroughs for a TLS host, which has no path
 }
 
+// passthroughs is the port in the keys of hosts whose TLS connections go to instances.
+const passthroughs = -1
+
 func keyOf(r *api.Route) poolKey {
+	if r.IsPassthrough() {
+		return poolKey{listen: passthroughs, host: r.Host}
+	}
 	if r.Protocol == api.RouteTCP {
 		return poolKey{listen: r.Listen}
 	}
@@ -91,7 +98,7 @@ func newPool(key poolKey, targets []target, counts *counters) *pool {
 		}
 	}
 	if len(targets) > 0 {
-		p.sticky = targets[newest].route.Sticky
+		p.sticky, p.redirects = targets[newest].route.Sticky, targets[newest].route.Redirects()
 	}
 	if !equal || sum == 0 {
 		p.sums = make([]int, len(targets))

@@ -53,7 +53,7 @@ func parseWish(q *asked) (w wish, refused *refusal) {
 	return w, badWish(fmt.Sprintf("%s %q: must be a version such as 1.2.0, the name of a stack, or a tag", stackField, api.Printable(q.stack, 64)))
 }
 
-func badWish(why string) *refusal { return &refusal{http.StatusNotFound, why} }
+func badWish(why string) *refusal { return &refusal{status: http.StatusNotFound, why: why} }
 
 func (w *wish) String() string {
 	switch {
@@ -205,7 +205,7 @@ func previewNamed(t *table, q *asked, name lifecycle.Name, want api.FeatureVersi
 				if p := t.get(keyOfStack(u.roster.Namespace+"/"+s.Stack, q.grpc)); p != nil {
 					return chosen{pool: p, stack: w.passed(s.Stack), preview: true}, true
 				}
-				return chosen{refused: &refusal{http.StatusServiceUnavailable, fmt.Sprintf("stack %s has no instance that can take traffic", s.Stack)}}, true
+				return chosen{refused: &refusal{status: http.StatusServiceUnavailable, why: fmt.Sprintf("stack %s has no instance that can take traffic", s.Stack)}}, true
 			}
 		}
 	}

@@ -19,26 +19,27 @@ import (
 
 // A refusal is a response of the router itself to a request.
 type refusal struct {
-	status int
-	why    string
+	status   int
+	why      string
+	location string // of a redirect
 }
 
 func (r *refusal) Error() string { return r.why }
 
-func bad(why string) *refusal { return &refusal{http.StatusBadRequest, why} }
+func bad(why string) *refusal { return &refusal{status: http.StatusBadRequest, why: why} }
 
 // refusalOf returns the refusal of a request that the parser rejected.
-func refusalOf(err *http1.Error) *refusal { return &refusal{err.Status, err.Reason} }
+func refusalOf(err *http1.Error) *refusal { return &refusal{status: err.Status, why: err.Reason} }
 
 // statusClientGone is the status of a request whose client left before the
 // response. The router never sends it.
 const statusClientGone = 499
 
 // errNeedsHTTP2 refuses HTTP/1 requests to gRPC routes.
-var errNeedsHTTP2 = &refusal{http.StatusUpgradeRequired, "this route leads to gRPC: speak HTTP/2 to it, without TLS and with prior knowledge"}
+var errNeedsHTTP2 = &refusal{status: http.StatusUpgradeRequired, why: "this route leads to gRPC: speak HTTP/2 to it, over TLS or with prior knowledge"}
 
 func noRoute(host, target []byte) *refusal {
-	return &refusal{http.StatusNotFound, fmt.Sprintf("no route leads from host %q and path %q to a job", host, pathOf(target))}
+	return &refusal{status: http.StatusNotFound, why: fmt.Sprintf("no route leads from host %q and path %q to a job", host, pathOf(target))}
 }
 
 // countUnrouted counts a request that was refused because no stack serves it.
@@ -67,7 +68,7 @@ func noInstance(p *pool) *refusal {
 	case !p.emptied.IsZero():
 		why += ": the last one left " + time.Since(p.emptied).Round(time.Second).String() + " ago"
 	}
-	return &refusal{http.StatusServiceUnavailable, why}
+	return &refusal{status: http.StatusServiceUnavailable, why: why}
 }
 
 // where describes a pool.
@@ -79,6 +80,8 @@ func (p *pool) where() string {
 		return fmt.Sprintf("unit %s in namespace %s that satisfies version %s", p.unit.Unit, p.unit.Namespace, p.want)
 	}
 	switch {
+	case p.key.listen == passthroughs:
+		return fmt.Sprintf("TLS host %q", p.key.host)
 	case p.key.listen != 0:
 		return fmt.Sprintf("TCP port %d", p.key.listen)
 	case p.key.host == "":
@@ -130,6 +133,9 @@ func (c *conn) refuse(why *refusal) {
 		if why.status == http.StatusServiceUnavailable {
 			out = append(out, "\r\nRetry-After: 1"...)
 		}
+		if why.location != "" {
+			out = append(append(out, "\r\nLocation: "...), why.location...)
+		}
 		q := &c.request
 		if q.Close || !keepsOpen(why.status, q.Chunked || q.Length > 0) {
 			q.Close = true
@@ -152,7 +158,7 @@ func (c *conn) refuse(why *refusal) {
 // refused with a status.
 func keepsOpen(status int, hasBody bool) bool {
 	switch status {
-	case http.StatusNotFound, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout:
+	case http.StatusPermanentRedirect, http.StatusNotFound, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return !hasBody
 	}
 	return false

@@ -24,6 +24,7 @@ type Router struct {
 	access   *accessLog
 	server   *http.Server // of the connections that net/http serves
 	handed   chan net.Conn
+	secure   *secure // HTTPS; nil without
 
 	stackNames string // end of the names of stacks: ".stack.ZONE"
 
@@ -53,15 +54,16 @@ func New(config Config) (*Router, error) {
 	r.table.Store(r.applier.table)
 	r.stackNames = ".stack." + strings.ToLower(strings.TrimSuffix(r.config.Zone, "."))
 	var err error
-	if r.listener, err = listen(r.config.HTTPAddr); err != nil {
-		if errors.Is(err, syscall.EADDRINUSE) {
-			return nil, api.Errorf(api.CodeUnavailable, "the router's address %s is already in use: stop what listens there, or choose another one with -router-http", r.config.HTTPAddr)
-		}
-		return nil, api.Errorf(api.CodeUnavailable, "the router cannot listen on %s: %s", r.config.HTTPAddr, inWords(err))
+	if r.listener, err = listenFor(r.config.HTTPAddr, "-router-http"); err != nil {
+		return nil, err
+	}
+	if err = r.openSecure(); err != nil {
+		r.Close()
+		return nil, err
 	}
 	if r.config.AccessLog != "" {
 		if r.access, err = openAccessLog(r.config.AccessLog, r.config.AccessFormat, r.config.AccessSample); err != nil {
-			r.listener.Close()
+			r.Close()
 			return nil, api.Errorf(api.CodeUnavailable, "the router's access log cannot be opened: %v", err)
 		}
 	}
@@ -72,9 +74,34 @@ func New(config Config) (*Router, error) {
 // Addr returns the address of HTTP, as host:port.
 func (r *Router) Addr() string { return r.listener.Addr().String() }
 
+// SecureAddr returns the address of HTTPS, as host:port; "" without HTTPS.
+func (r *Router) SecureAddr() string {
+	if r.secure == nil {
+		return ""
+	}
+	return r.secure.listener.Addr().String()
+}
+
 // Close releases the address of a router that does not run. Run releases it at
 // its end.
-func (r *Router) Close() error { return r.listener.Close() }
+func (r *Router) Close() error {
+	if r.secure != nil {
+		r.secure.listener.Close()
+	}
+	return r.listener.Close()
+}
+
+// listenFor listens on an address of HTTP or HTTPS, which a flag sets.
+func listenFor(address, flag string) (*net.TCPListener, error) {
+	l, err := listen(address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, api.Errorf(api.CodeUnavailable, "the router's address %s is already in use: stop what listens there, or choose another one with %s", address, flag)
+	}
+	if err != nil {
+		return nil, api.Errorf(api.CodeUnavailable, "the router cannot listen on %s: %s", address, inWords(err))
+	}
+	return l, nil
+}
 
 const upkeepInterval = 2 * time.Second
 
@@ -91,7 +118,12 @@ func (r *Router) Run(ctx context.Context) error {
 		serve = r.serveStandard
 	}
 	r.serving.Go(func() { r.accept(r.listener, serve) })
-	loops.Go(func() { r.server.Serve(handedConns{r}) })
+	loops.Go(func() { r.server.Serve(handedConns{r, r.handed}) })
+	if s := r.secure; s != nil {
+		r.serving.Go(func() { r.accept(s.listener, r.serveSecure) })
+		loops.Go(func() { s.server.Serve(handedConns{r, s.handed}) })
+		loops.Go(func() { s.certs.Run(ctx) })
+	}
 	loops.Go(func() { r.followCatalog(ctx) })
 	loops.Go(func() { r.upkeep(ctx) })
 	loops.Go(func() { r.report(ctx) })
@@ -173,14 +205,21 @@ func (r *Router) stop() {
 	r.closing.Store(true)
 	r.follow(nil)
 	r.applying.Unlock()
-	r.listener.Close()
+	r.Close()
 	close(r.stopped)
+	servers := []*http.Server{r.server}
+	if r.secure != nil {
+		r.secure.handshakes.close()
+		servers = append(servers, r.secure.server)
+	}
 	graceful, cancel := context.WithTimeout(context.Background(), r.config.DrainTimeout)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		r.server.Shutdown(graceful)
+		for _, s := range servers {
+			s.Shutdown(graceful)
+		}
 		r.serving.Wait()
 	}()
 	tick := time.NewTicker(10 * time.Millisecond)
@@ -197,7 +236,9 @@ func (r *Router) stop() {
 			return
 		case <-over:
 			over = nil
-			r.server.Close()
+			for _, s := range servers {
+				s.Close()
+			}
 			r.tunnels.close()
 		case <-tick.C:
 		}

@@ -20,6 +20,9 @@ type asked struct {
 	grpc       bool
 	stack      string // value of the field Reeve-Stack
 	stacks     int    // number of such fields
+	target     string // as the client sent it
+	tls        bool   // reports whether the router decrypted the request
+	secure     bool   // reports whether the router or a trusted proxy received the request over HTTPS
 	peer       netip.Addr
 	trusted    bool // reports whether the peer is a trusted proxy
 	origin     origin
@@ -45,6 +48,9 @@ func (r *Router) choose(t *table, q *asked) chosen {
 		return r.chooseNamed(t, q, name)
 	}
 	p := t.find(q.host, q.path, q.grpc)
+	if refused := r.checkTLS(t, q, p); refused != nil {
+		return chosen{refused: refused}
+	}
 	if t.previews > 0 && (p == nil || p.key.host != q.host) {
 		if c, ok := r.chooseTagHost(t, q); ok {
 			return c
@@ -59,12 +65,12 @@ func (r *Router) choose(t *table, q *asked) chosen {
 // chooseNamed returns the pool of a name of stacks.
 func (r *Router) chooseNamed(t *table, q *asked, text string) chosen {
 	if !r.mayName(q) {
-		return chosen{refused: &refusal{http.StatusForbidden, "the names of stacks are for clients in the networks stack_clients of the router's configuration"}}
+		return chosen{refused: &refusal{status: http.StatusForbidden, why: "the names of stacks are for clients in the networks stack_clients of the router's configuration"}}
 	}
 	name, ok := lifecycle.ParseName(text)
 	selector, isSelector := lifecycle.ParseSelector(name.Selector)
 	if !ok || !isSelector {
-		return chosen{refused: &refusal{http.StatusNotFound, fmt.Sprintf(
+		return chosen{refused: &refusal{status: http.StatusNotFound, why: fmt.Sprintf(
 			"%q does not name stacks: write SELECTOR.UNIT.NAMESPACE%s; the selector is a major version (1), a version to be at least (1-2), an exact version (1-2-0) or a tag",
 			api.Printable(q.host, 200), r.stackNames)}}
 	}
@@ -118,14 +124,14 @@ func (u *unit) firstOf(t *table, choices []lifecycle.Choice, grpc bool) (*pool, 
 		}
 	}
 	s := choices[0].Stack
-	return nil, &refusal{http.StatusServiceUnavailable, fmt.Sprintf("stack %s (%s) has no instance that can take traffic", s.Stack, s.Status)}
+	return nil, &refusal{status: http.StatusServiceUnavailable, why: fmt.Sprintf("stack %s (%s) has no instance that can take traffic", s.Stack, s.Status)}
 }
 
 // noStack refuses a name that no ready stack serves. The status tells whether waiting may help.
 func noStack(q *asked, name lifecycle.Name, u *unit, selector lifecycle.Selector) *refusal {
 	host := api.Printable(q.host, 200)
 	if u == nil {
-		return &refusal{http.StatusNotFound, fmt.Sprintf("no stack serves %q: namespace %s and those around it have no stack of unit %s; list units with: reeve unit list",
+		return &refusal{status: http.StatusNotFound, why: fmt.Sprintf("no stack serves %q: namespace %s and those around it have no stack of unit %s; list units with: reeve unit list",
 			host, api.Printable(namespaceOf(name), 200), api.Printable(name.Unit, 64))}
 	}
 	status, isMinimum := http.StatusNotFound, selector.Numbers == 1 || selector.Numbers == 2
@@ -135,7 +141,7 @@ func noStack(q *asked, name lifecycle.Name, u *unit, selector lifecycle.Selector
 			status = http.StatusServiceUnavailable
 		}
 	}
-	return &refusal{status, fmt.Sprintf("no ready stack serves %q: unit %s of namespace %s has %s", host, u.roster.Unit, u.roster.Namespace, u.roster)}
+	return &refusal{status: status, why: fmt.Sprintf("no ready stack serves %q: unit %s of namespace %s has %s", host, u.roster.Unit, u.roster.Namespace, u.roster)}
 }
 
 // namespaceOf returns the caller's namespace as users write it.

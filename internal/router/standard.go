@@ -5,6 +5,7 @@ package router
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"log"
 	"log/slog"
@@ -34,14 +35,21 @@ func (r *Router) newServer() *http.Server {
 		Handler:           http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { r.serveExchange(forward, w, req) }),
 		Protocols:         &protocols,
 		ReadHeaderTimeout: r.config.HeaderTimeout, IdleTimeout: r.config.IdleTimeout, MaxHeaderBytes: r.config.MaxHeader,
-		ConnContext:                  func(ctx context.Context, nc net.Conn) context.Context { return context.WithValue(ctx, connKey{}, nc) },
+		ConnContext:                  connContext,
 		DisableGeneralOptionsHandler: true, // an instance responds to OPTIONS *
 		ErrorLog:                     slog.NewLogLogger(r.config.Logger.Handler(), slog.LevelDebug),
 	}
 }
 
-// connKey is the key of a connection in the contexts of its requests.
+// connKey is the key of a *handedConn in the contexts of its requests.
 type connKey struct{}
+
+func connContext(ctx context.Context, nc net.Conn) context.Context {
+	if over, ok := nc.(*tls.Conn); ok {
+		nc = over.NetConn().(*helloConn).handedConn
+	}
+	return context.WithValue(ctx, connKey{}, nc)
+}
 
 // serveStandard passes a client's connection to the server of net/http, and
 // returns when it is closed.
@@ -53,7 +61,7 @@ func (r *Router) serveStandard(nc *net.TCPConn) {
 		return
 	}
 	defer r.conns.remove(c)
-	r.handOver(c)
+	r.handOver(r.handed, c, c)
 }
 
 // A link holds the transport of an instance for the requests that net/http

@@ -26,6 +26,9 @@ func (r *Router) Status() *api.RouterStatus {
 		Routes: []*api.RouterRoute{},
 	}
 	now := time.Now()
+	if r.secure != nil {
+		s.HTTPS, s.TLS, s.Certificates = r.SecureAddr(), r.secure.status(), r.secure.certs.Status(now)
+	}
 	for _, shard := range t.shards {
 		for _, p := range shard {
 			if job, whole := jobOfStack(p.key); whole {
@@ -70,10 +73,13 @@ func nameOfStack(job string) string {
 func (p *pool) status(now time.Time) *api.RouterRoute {
 	c := p.counts
 	s := &api.RouterRoute{
-		Protocol: p.key.protocol(), Host: p.key.host, Listen: p.key.listen,
+		Protocol: p.key.protocol(), Host: p.key.host, Listen: max(p.key.listen, 0),
 		Jobs: []string{}, Instances: []*api.RouterInstance{},
 		Retries: c.retries.Load(), Unserved: c.unserved.Load(), BytesIn: c.bytesIn.Load(), BytesOut: c.bytesOut.Load(),
 		Latency: c.latency.summary(),
+	}
+	if p.key.listen == passthroughs {
+		s.TLS = api.TLSPassthrough
 	}
 	if p.key.listen == 0 {
 		s.Path = cmp.Or(p.key.path, "/")

@@ -21,6 +21,8 @@ type table struct {
 	tags   map[string]int // number of stacks by tag
 	// previews is the number of pools whose stacks may be previewed.
 	previews int
+	// passthroughs is the number of hosts whose TLS connections go to instances.
+	passthroughs int
 	// longest is the length of the longest path of a pool. A lookup ignores the rest
 	// of a longer path.
 	longest int
@@ -67,7 +69,17 @@ func (t *table) with(index uint64, changed map[poolKey]*pool) *table {
 		} else {
 			next.shards[i][k] = p
 		}
-		if before == (p != nil) || k.listen != 0 {
+		if before == (p != nil) {
+			continue
+		}
+		if k.listen == passthroughs {
+			if p == nil {
+				next.passthroughs--
+			} else {
+				next.passthroughs++
+			}
+		}
+		if k.listen != 0 {
 			continue
 		}
 		h := hostShard(k.host)

@@ -86,15 +86,21 @@ func (r *Router) accept(l *net.TCPListener, serve func(*net.TCPConn)) {
 // serveTCP connects a client to an instance, and tries other instances if a
 // connection fails.
 func (r *Router) serveTCP(nc *net.TCPConn, port int) {
+	p := r.table.Load().get(poolKey{listen: port})
+	if p == nil {
+		nc.Close()
+		return
+	}
+	r.passTCP(nc, p, ":"+strconv.Itoa(port), nil)
+}
+
+// passTCP connects a client to an instance of a pool, which receives first before all other
+// bytes of the client.
+func (r *Router) passTCP(nc *net.TCPConn, p *pool, host string, first []byte) {
 	open := r.tunnels.add(nc)
 	defer r.tunnels.remove(open)
 	defer nc.Close()
-	begun := time.Now()
-	rec := record{begun: begun, id: newRequestID(), client: nc.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap().String(), proto: "TCP", host: ":" + strconv.Itoa(port)}
-	p := r.table.Load().get(poolKey{listen: port})
-	if p == nil {
-		return
-	}
+	rec := record{begun: time.Now(), id: newRequestID(), client: nc.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap().String(), proto: "TCP", host: host}
 	rec.counts = p.counts
 	var room [attempts]*instance
 	tried := room[:0]
@@ -119,7 +125,12 @@ func (r *Router) serveTCP(nc *net.TCPConn, port int) {
 		t.outstanding.Add(1)
 		t.ejection.succeeded(ticks(time.Now()))
 		other := r.tunnels.add(back)
-		rec.in, rec.out = tunnel(nc, back)
+		if _, err := back.Write(first); err == nil || len(first) == 0 {
+			rec.in, rec.out = tunnel(nc, back)
+			rec.in += int64(len(first))
+		} else {
+			back.Close()
+		}
 		r.tunnels.remove(other)
 		t.outstanding.Add(-1)
 		rec.status, rec.why = 200, ""

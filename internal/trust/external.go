@@ -7,13 +7,13 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/reeve-run/reeve/internal/pki"
+	"github.com/reeve-run/reeve/internal/secretfile"
 )
 
 // Files name the certificates that an authority outside of the cluster signed: the block tls
@@ -36,19 +36,11 @@ type External struct {
 	current atomic.Pointer[state]
 
 	mu      sync.Mutex
-	checked time.Time  // last look for changes
-	seen    [3]version // files of the last attempt to read them
-	read    time.Time  // time of that attempt
-	failure error      // of that attempt
-	logged  time.Time  // last message about a failure
-}
-
-// A version distinguishes contents of a file without reading it; it is zero for a missing file.
-type version struct {
-	modified time.Time
-	size     int64
-	mode     fs.FileMode
-	inode    uint64
+	checked time.Time             // last look for changes
+	seen    [3]secretfile.Version // files of the last attempt to read them
+	read    time.Time             // time of that attempt
+	failure error                 // of that attempt
+	logged  time.Time             // last message about a failure
 }
 
 const (

@@ -9,14 +9,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/reeve-run/reeve/internal/pki"
+	"github.com/reeve-run/reeve/internal/secretfile"
 )
 
 // load reads and checks the files.
@@ -54,37 +51,17 @@ func (e *External) load() (*state, error) {
 	return &state{cert: &cert, roots: roots, identity: id, peers: newPeers()}, nil
 }
 
-// readExternal reads a file. It follows links, by which other programs replace certificates.
+// readExternal reads a file.
 func readExternal(path string, forbidden fs.FileMode) ([]byte, error) {
 	if path == "" {
 		return nil, errors.New("it is not set: set ca_file, cert_file and key_file together")
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a named pipe must not block
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", path)
-	case info.Mode().Perm()&forbidden != 0:
-		return nil, fmt.Errorf("%s has mode %#o, which lets every user of this machine use it: run chmod o-rwx %s", path, info.Mode().Perm(), path)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
-	if err == nil && len(text) > maxFileSize {
-		err = fmt.Errorf("%s has more than %d bytes", path, maxFileSize)
-	}
-	return text, err
+	return secretfile.ReadExternal(path, forbidden, maxFileSize)
 }
 
-func (e *External) versions() (all [3]version) {
+func (e *External) versions() (all [3]secretfile.Version) {
 	for i, path := range []string{e.files.CA, e.files.Cert, e.files.Key} {
-		if info, err := os.Stat(path); err == nil {
-			all[i] = version{info.ModTime(), info.Size(), info.Mode(), inodeOf(info)}
-		}
+		all[i] = secretfile.VersionOf(path)
 	}
 	return all
 }

@@ -138,11 +138,3 @@ func ownerOf(info fs.FileInfo) int {
 	}
 	return os.Geteuid()
 }
-
-// inodeOf returns the number of a file on its disk.
-func inodeOf(info fs.FileInfo) uint64 {
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return stat.Ino
-	}
-	return 0
-}
