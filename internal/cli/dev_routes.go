@@ -19,11 +19,7 @@ func (v *devView) sayRouter(ctx context.Context) {
 		return // no router
 	}
 	v.router = s.HTTP
-	if s.HTTPS != "" {
-		v.out.Say("The router listens at %s and %s.", v.style.Bold("http://"+s.HTTP), v.style.Bold("https://"+s.HTTPS))
-	} else {
-		v.out.Say("The router listens at %s.", v.style.Bold("http://"+s.HTTP))
-	}
+	v.out.Say("The router listens at %s.", v.style.Bold("http://"+s.HTTP))
 }
 
 // sayRoutes lists the routes of the jobs.

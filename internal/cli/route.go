@@ -15,10 +15,10 @@ import (
 func routeCommand(c *cli) *command {
 	return &command{
 		use:   "route",
-		short: "List routes",
+		short: "List routes and certificates",
 		long: `A route maps a host and path, or a port of the router, to the instances of a
 group. A route belongs to one job, unless several jobs declare it as shared.`,
-		verbs: []constructor{routeListCommand},
+		verbs: []constructor{routeListCommand, routeCertificatesCommand},
 	}
 }
 

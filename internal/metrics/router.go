@@ -41,13 +41,12 @@ func (e *emitter) router(r *Router) (omitted int) {
 	e.counter("reeve.router.requests_total", r.Requests)
 	e.counter("reeve.router.refused_total", r.Refused)
 	e.counter("reeve.router.no_route_total", r.NoRoute)
-	if t := r.TLS; t != nil {
-		for result, n := range map[string]uint64{"terminated": t.Terminated, "passed": t.Passed, "unknown_name": t.UnknownName, "failed": t.Failed, "dropped": t.Dropped} {
-			e.counter("reeve.router.tls.handshakes_total", n, result)
-		}
-		e.gauge("reeve.router.tls.pending", float64(t.Pending))
-		e.gauge("reeve.router.certificates_unusable", float64(r.Unusable))
+	t := cmp.Or(r.TLS, &api.RouterTLS{})
+	for result, n := range map[string]uint64{"terminated": t.Terminated, "passed": t.Passed, "unknown_name": t.UnknownName, "failed": t.Failed, "dropped": t.Dropped} {
+		e.counter("reeve.router.tls.handshakes_total", n, result)
 	}
+	e.gauge("reeve.router.tls.pending", float64(t.Pending))
+	e.gauge("reeve.router.certificates_unusable", float64(r.Unusable))
 	stacks := slices.SortedFunc(slices.Values(r.Stacks), func(a, b Stack) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Stack, b.Stack))
 	})

@@ -26,7 +26,14 @@ import (
 // benchRouter runs a router with one instance of a stack, which is also behind a TCP port.
 func benchRouter(tb testing.TB, engine, instance string) (addr, tcp string) {
 	tb.Helper()
-	r, err := New(Config{HTTPAddr: "127.0.0.1:0", Engine: engine})
+	r, tcp := benchRouterOf(tb, Config{Engine: engine}, instance)
+	return r.Addr(), tcp
+}
+
+func benchRouterOf(tb testing.TB, config Config, instance string) (r *Router, tcp string) {
+	tb.Helper()
+	config.HTTPAddr = "127.0.0.1:0"
+	r, err := New(config)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -50,7 +57,7 @@ func benchRouter(tb testing.TB, engine, instance string) (addr, tcp string) {
 		{Route: &api.Route{Host: "bench.example"}, Address: instance},
 		{Route: &api.Route{Protocol: api.RouteTCP, Listen: port}, Address: instance},
 	}}}})
-	return r.Addr(), fmt.Sprintf("127.0.0.1:%d", port)
+	return r, fmt.Sprintf("127.0.0.1:%d", port)
 }
 
 // benchInstance is an instance that allocates nothing per request. It responds

@@ -26,6 +26,33 @@ job "web" {
       strip_path = true
     }
 
+    route {
+      protocol = "tcp"
+      port     = "http"
+      path     = "/x"
+      tls {
+        mode = "passthrough"
+      }
+    }
+
+    route {
+      port = "http"
+      path = "/all"
+      tls {
+        mode     = "passthrough"
+        redirect = true
+      }
+    }
+
+    route {
+      protocol = "grpc"
+      host     = "g.example.com"
+      port     = "http"
+      tls {
+        redirect = true
+      }
+    }
+
     dynamic "route" {
       for_each = ["a.example.com", "A.example.com"]
       content {
