@@ -7,7 +7,6 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -355,115 +354,6 @@ func TestRouterTLSPassthrough(t *testing.T) {
 	if _, err := r.handshake("db.test"); err == nil {
 		t.Error("a handshake succeeded without an instance")
 	}
-}
-
-func TestRouterTLSSlowHandshakesAreBounded(t *testing.T) {
-	r := fast.startSecure(t, Config{MaxHandshakes: 4, HeaderTimeout: time.Minute}, "web.test")
-	r.add("a1", says(t, "hello"), route(host("web.test")))
-	dial := func() net.Conn {
-		nc, err := net.Dial("tcp", r.SecureAddr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { nc.Close() })
-		nc.SetDeadline(time.Now().Add(deadline))
-		return nc
-	}
-	var slow []net.Conn
-	for i := range 20 {
-		nc := dial()
-		nc.Write([]byte{22, 3, 1, 0, 200, 1}[:1+i%6]) // the begin of a client's first message
-		slow = append(slow, nc)
-	}
-	eventually(t, "older handshakes are dropped", func() bool { s := r.Status().TLS; return s.Dropped == 16 && s.Pending == 4 })
-	for range 8 { // others are served meanwhile
-		if _, err := r.handshake("web.test"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	slow[0].Close()
-	for _, nc := range slow[1:16] {
-		if _, err := nc.Read(make([]byte, 1)); err == nil || isTimeout(err) {
-			t.Errorf("a dropped handshake is open: %v", err)
-		}
-	}
-	before := time.Now()
-	r.stop()
-	if took := time.Since(before); took > deadline {
-		t.Errorf("slow handshakes delayed the stop by %s", took)
-	}
-}
-
-func TestRouterTLSHandshakesEndInTime(t *testing.T) {
-	r := fast.startSecure(t, Config{HeaderTimeout: 50 * time.Millisecond}, "web.test")
-	nc, err := net.Dial("tcp", r.SecureAddr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	nc.SetDeadline(time.Now().Add(deadline))
-	if _, err := io.ReadAll(nc); err != nil && isTimeout(err) {
-		t.Errorf("a silent client keeps its connection: %v", err)
-	}
-	eventually(t, "the handshake is counted", func() bool { s := r.Status().TLS; return s.Failed == 1 && s.Pending == 0 })
-}
-
-// A client may send its first message in parts, but it cannot make the router collect bytes.
-func TestRouterTLSFirstMessageIsBounded(t *testing.T) {
-	r := fast.startSecure(t, Config{}, "web.test")
-	dial := func() *net.TCPConn {
-		nc, err := net.Dial("tcp", r.SecureAddr())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { nc.Close() })
-		nc.SetDeadline(time.Now().Add(deadline))
-		return nc.(*net.TCPConn)
-	}
-	for name, send := range map[string]func(io.Writer) error{
-		"records of one byte": func(w io.Writer) error { // of a message that claims 64 KiB
-			for _, b := range append([]byte{1, 0, 255, 255}, make([]byte, 64<<10)...) {
-				if _, err := w.Write([]byte{22, 3, 1, 0, 1, b}); err != nil {
-					return nil
-				}
-			}
-			return errors.New("64 KiB were accepted")
-		},
-		"a huge message": func(w io.Writer) error {
-			w.Write([]byte{22, 3, 1, 64, 0, 1, 255, 255, 255})
-			w.Write(make([]byte, 64<<10))
-			return nil
-		},
-		"a huge record": func(w io.Writer) error {
-			w.Write(append([]byte{22, 3, 1, 255, 255}, make([]byte, 70<<10)...))
-			return nil
-		},
-		"empty records": func(w io.Writer) error {
-			for range 10000 {
-				if _, err := w.Write([]byte{22, 3, 1, 0, 0}); err != nil {
-					return nil
-				}
-			}
-			return errors.New("10000 empty records were accepted")
-		},
-		"HTTP": func(w io.Writer) error {
-			_, err := io.WriteString(w, "GET / HTTP/1.1\r\nHost: web.test\r\n\r\n")
-			return err
-		},
-		"random": func(w io.Writer) error {
-			_, err := w.Write([]byte("\x16\x03\x01\x00\x05\x01\x00\x00\x01\x03"))
-			return err
-		},
-	} {
-		nc := dial()
-		if err := send(nc); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, err := io.Copy(io.Discard, nc); err != nil && isTimeout(err) {
-			t.Errorf("%s: the connection stays open", name)
-		}
-	}
-	eventually(t, "all are counted", func() bool { s := r.Status().TLS; return s.Failed == 6 && s.Pending == 0 })
 }
 
 func TestRouterTLSStopsAfterRequestsInFlight(t *testing.T) {
