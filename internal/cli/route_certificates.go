@@ -16,7 +16,7 @@ func routeCertificatesCommand(*cli) *command {
 		use:   "certificates",
 		short: "List the certificates of the agent's router",
 		long: `List the certificates that the router of the answering agent has for HTTPS, with
-their names and their expiry. "Problem" says why the newest files are not in use.`,
+their names and expiry. "Problem" says why the newest files are not in use.`,
 		format: true,
 		run: func(r *call) error {
 			s, err := r.cl.Status().Router(r.ctx)
