@@ -104,6 +104,24 @@ func (c *cli) readLoginToken() (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
+// unverifiedRoots returns the roots that a server shows. Any machine may have answered: pin them.
+func (c *cli) unverifiedRoots(ctx context.Context, address string, kind pki.TokenKind) (*pki.Roots, error) {
+	unverified, err := client.New(client.Config{Address: "https://" + address, TLS: trust.UnverifiedConfig()})
+	if err != nil {
+		return nil, err
+	}
+	defer unverified.Close()
+	ca, err := unverified.Cluster().CA(ctx)
+	if err != nil {
+		return nil, c.loginError(address, kind, err)
+	}
+	roots, err := pki.ParseRoots([]byte(ca.Roots))
+	if err != nil {
+		return nil, api.Errorf(api.CodeInvalid, "log in: the server at %s sent no valid root certificates: %v", address, err)
+	}
+	return roots, nil
+}
+
 // login verifies the server by the token, and the token by the server.
 func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, error) {
 	token, err := pki.ParseToken(text)
@@ -117,18 +135,9 @@ func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, 
 		return nil, api.Errorf(api.CodeInvalid, "log in: this is a join token, which admits machines: use a token of \"reeve acl token create\", or the operator's, as in operator.token in the data directory of the first server")
 	}
 	address := withPort(host)
-	unverified, err := client.New(client.Config{Address: "https://" + address, TLS: trust.UnverifiedConfig()})
+	roots, err := c.unverifiedRoots(ctx, address, token.Kind)
 	if err != nil {
 		return nil, err
-	}
-	defer unverified.Close()
-	ca, err := unverified.Cluster().CA(ctx)
-	if err != nil {
-		return nil, c.loginError(address, token.Kind, err)
-	}
-	roots, err := pki.ParseRoots([]byte(ca.Roots))
-	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "log in: the server at %s sent no valid root certificates: %v", address, err)
 	}
 	pinned, ok := roots.Pin(token.Digest)
 	if !ok {
@@ -144,7 +153,8 @@ func (c *cli) login(ctx context.Context, host, text string) (*contexts.Context, 
 		return nil, c.loginError(address, token.Kind, err)
 	}
 	// The first answer may contain other roots than the token's, which an attacker added.
-	if ca, err = cl.Cluster().CA(ctx); err != nil {
+	ca, err := cl.Cluster().CA(ctx)
+	if err != nil {
 		return nil, c.loginError(address, token.Kind, err)
 	}
 	login := &contexts.Context{Servers: []string{address}, Roots: ca.Roots, Token: token.String()}

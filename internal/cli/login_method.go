@@ -93,18 +93,9 @@ func (c *cli) pinnedRoots(ctx context.Context, file *contexts.File, address, dig
 		}
 		return nil, usagef("-digest is missing: you did not log in to %s before, so nothing proves that it is the right server; an administrator reads the digest with: reeve cluster ca show", address)
 	}
-	unverified, err := client.New(client.Config{Address: "https://" + address, TLS: trust.UnverifiedConfig()})
+	roots, err := c.unverifiedRoots(ctx, address, pki.UserToken)
 	if err != nil {
 		return nil, err
-	}
-	defer unverified.Close()
-	ca, err := unverified.Cluster().CA(ctx)
-	if err != nil {
-		return nil, c.loginError(address, pki.UserToken, err)
-	}
-	roots, err := pki.ParseRoots([]byte(ca.Roots))
-	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "log in: the server at %s sent no valid root certificates: %v", address, err)
 	}
 	pinned, ok := roots.Pin(digest)
 	if !ok {
