@@ -230,7 +230,7 @@ func rate(t *testing.T, addr string, clients int, d time.Duration) (perSecond, c
 	return float64(n.Load()) / time.Since(begun).Seconds(), float64(processorTime(t)-used) / float64(n.Load())
 }
 
-func processorTime(t *testing.T) time.Duration {
+func processorTime(t testing.TB) time.Duration {
 	t.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
