@@ -220,6 +220,11 @@ func TestRouteBelongsToOneJob(t *testing.T) {
 		if v := c.ValidateJob(c.Context(), thief); v.Error == "" {
 			t.Error("validating does not tell")
 		}
+		passed := routedJob("tunnel", "web.example.com")
+		passed.Groups[0].Routes = []*api.Route{{Host: "web.example.com", Port: "http", TLS: &api.RouteTLS{Mode: api.TLSPassthrough}}}
+		if _, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: passed}); api.CodeOf(err) != api.CodeConflict {
+			t.Errorf("another job takes the TLS connections of the host: %v", err)
+		}
 		c.register(routedJob("web", "web.example.com")) // its own
 		if _, err := c.DeregisterJob(c.Context(), "default", "web", server.DeregisterOptions{}); err != nil {
 			t.Fatal(err)
