@@ -8,7 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,16 +29,9 @@ type Config struct {
 	Files     int    // that are kept; at least 2
 	FileBytes int64  // size at which the next file begins
 	Server    string // name of this server
-	Sinks     []Sink // receive every record too
 	Logger    *slog.Logger
 
 	create func(path string) (file, error) // opens a file for appending; nil: on the disk
-}
-
-// A Sink receives lines of JSON. Offer must not block: it reports how many records were lost.
-type Sink interface {
-	Offer(line []byte) (lost bool)
-	Run(ctx context.Context)
 }
 
 // A Log stores records. Open one, and Close it.
@@ -54,11 +46,9 @@ type Log struct {
 	missed   atomic.Uint64
 	written  atomic.Uint64
 	dropped  atomic.Uint64
-	unsent   atomic.Uint64
 
 	stop  context.CancelFunc
 	ended chan struct{}
-	sinks sync.WaitGroup
 }
 
 // Open opens the files, and starts to write.
@@ -82,9 +72,6 @@ func Open(c Config) (*Log, error) {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	l.stop = stop
-	for _, s := range c.Sinks {
-		l.sinks.Go(func() { s.Run(ctx) })
-	}
 	go func() {
 		defer close(l.ended)
 		l.run(ctx)
@@ -135,16 +122,15 @@ func (l *Log) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	l.sinks.Wait()
 	return nil
 }
 
-// Figures are the numbers of records since the start. Unsent ones were dropped by a sink.
-type Figures struct{ Written, Dropped, Unsent uint64 }
+// Figures are the numbers of records since the start.
+type Figures struct{ Written, Dropped uint64 }
 
 // Figures returns the numbers of records.
 func (l *Log) Figures() Figures {
-	return Figures{Written: l.written.Load(), Dropped: l.dropped.Load(), Unsent: l.unsent.Load()}
+	return Figures{Written: l.written.Load(), Dropped: l.dropped.Load()}
 }
 
 func (l *Log) run(ctx context.Context) {
@@ -193,16 +179,12 @@ func (l *Log) drain() {
 func (l *Log) write(r *api.RequestRecord) {
 	l.lost += l.missed.Swap(0)
 	var batch bytes.Buffer
-	var gap []byte
 	counted, n := l.lost, 0
 	if counted > 0 {
-		gap = encode(&api.RequestRecord{ID: NewID(), Time: time.Now().UTC(), Server: l.config.Server, Dropped: int(counted)})
-		batch.Write(gap)
+		batch.Write(encode(&api.RequestRecord{ID: NewID(), Time: time.Now().UTC(), Server: l.config.Server, Dropped: int(counted)}))
 	}
 	for r != nil {
-		line := encode(r)
-		batch.Write(line)
-		l.offer(line)
+		batch.Write(encode(r))
 		if n++; n == batchLength {
 			break
 		}
@@ -221,9 +203,6 @@ func (l *Log) write(r *api.RequestRecord) {
 		l.failing = true
 		return
 	}
-	if gap != nil {
-		l.offer(gap)
-	}
 	l.lost -= counted
 	l.written.Add(uint64(n))
 	if l.failing {
@@ -240,12 +219,4 @@ func encode(r *api.RequestRecord) []byte {
 		panic(err) // a record consists of texts and numbers
 	}
 	return append(line, '\n')
-}
-
-func (l *Log) offer(line []byte) {
-	for _, s := range l.config.Sinks {
-		if s.Offer(line) {
-			l.unsent.Add(1)
-		}
-	}
 }
