@@ -93,13 +93,13 @@ func (tu *turmoil) journal(propose server.Propose) server.Propose {
 	}
 }
 
-// ofBeginning reports whether a new leader writes the command before it acts.
+// ofBeginning reports whether a new leader writes the command before it acts, or while its start returns.
 func ofBeginning(c state.Command) bool {
 	switch c.(type) {
 	case *state.BeginCluster, *state.BeginTimeline:
 		return true
 	}
-	return false
+	return c.Name() == "PutRootKey"
 }
 
 func ofPipeline(cmds []state.Command) bool {
