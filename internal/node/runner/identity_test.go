@@ -42,6 +42,13 @@ func (s *fakeSigner) set(away bool) {
 	s.away = away
 }
 
+// count returns the number of signatures.
+func (s *fakeSigner) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.signed
+}
+
 // secret returns what a file of a task's directory of secrets contains.
 func (b *bench) secret(a *api.Allocation, task, name string) string {
 	b.Helper()
@@ -77,13 +84,13 @@ func TestATaskGetsItsIdentities(t *testing.T) {
 		b.want("the variable", true, slices.Contains(p.Task.Env, "NOMAD_TOKEN=web-default-1"))
 		b.want("the file", "web-vault-2", b.secret(a, "web", "nomad_vault.jwt"))
 		b.want("no file of the default", true, strings.Contains(b.secret(a, "web", "nomad_token"), "no such file"))
-		b.want("signatures", 2, signer.signed)
+		b.want("signatures", 2, signer.count())
 		info, err := os.Stat(filepath.Join(b.host.Dirs.Task(a.ID, "web").Secrets, "nomad_vault.jwt"))
 		if err != nil || info.Mode().Perm() != 0o600 {
 			b.Errorf("the file has mode %v, %v", info.Mode(), err)
 		}
 		time.Sleep(1000 * time.Hour)
-		b.want("signatures of tokens without an end", 2, signer.signed)
+		b.want("signatures of tokens without an end", 2, signer.count())
 	})
 }
 
@@ -123,7 +130,7 @@ func TestIdentitiesAreRenewed(t *testing.T) {
 			b.Errorf("the events of the task that is restarted are %q", events)
 		}
 
-		renewed, signed := b.secret(a, "quiet", "nomad_x.jwt"), signer.signed
+		renewed, signed := b.secret(a, "quiet", "nomad_x.jwt"), signer.count()
 		processes := []string{"quiet", "told", "again"}
 		for _, task := range processes {
 			b.driver.Remember(b.driver.Process(task))
@@ -134,7 +141,7 @@ func TestIdentitiesAreRenewed(t *testing.T) {
 		b.restore(a.Job)
 		time.Sleep(20 * time.Minute)
 		synctest.Wait()
-		b.want("signatures before they are due", signed, signer.signed)
+		b.want("signatures before they are due", signed, signer.count())
 		b.want("the file after a restart of the agent", renewed, b.secret(a, "quiet", "nomad_x.jwt"))
 		time.Sleep(15 * time.Minute)
 		synctest.Wait()
