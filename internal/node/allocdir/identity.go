@@ -4,8 +4,10 @@
 package allocdir
 
 import (
+	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/reeve-run/reeve/internal/node/beneath"
@@ -25,43 +27,41 @@ func (t *Tree) WriteToken(alloc, task, file, secret string, owner Owner) error {
 
 func (t *Tree) writeToken(alloc, task, file, secret string, owner Owner) error {
 	area, rest, _ := strings.Cut(file, "/")
-	dirs := t.Task(alloc, task)
-	at := map[string]string{"secrets": dirs.Secrets, "local": dirs.Local}[area]
-	if at == "" || rest == "" {
-		return fmt.Errorf("the path must be below secrets/ or local/")
+	if rest == "" {
+		return errOutside
 	}
-	dir, err := beneath.Open(at)
+	dir, err := t.openArea(alloc, task, area)
 	if err != nil {
 		return err
 	}
 	defer func() { dir.Close() }()
-	parts := strings.Split(rest, "/")
-	last := len(parts) - 1
-	for _, part := range parts[:last] {
-		next, err := dir.Make(part, 0o755)
-		if err != nil {
-			return err
-		}
-		dir.Close()
-		dir = next
-		if err := owner.take(dir); err != nil {
-			return err
-		}
+	var name string
+	if dir, name, err = descend(dir, rest, owner); err != nil {
+		return err
 	}
-	next := "." + parts[last] + ".new"
-	f, err := dir.Create(next, 0o600)
+	next := "." + name + ".new"
+	if err := writeFor(dir, next, []byte(secret), owner); err != nil {
+		return err
+	}
+	return dir.Replace(next, name)
+}
+
+var errOutside = errors.New("the path must be below secrets/ or local/")
+
+// openArea opens the directory secrets or local of a task, and not what the task put in its place.
+func (t *Tree) openArea(alloc, task, area string) (*beneath.Dir, error) {
+	above, below := t.Root(alloc), task+"/local"
+	switch area {
+	case "secrets":
+		above, below = filepath.Split(t.Task(alloc, task).Secrets)
+	case "local":
+	default:
+		return nil, errOutside
+	}
+	root, err := beneath.Open(above)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer f.Close()
-	if err := owner.take(f); err != nil {
-		return err
-	}
-	if _, err := f.WriteString(secret); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return dir.Replace(next, parts[last])
+	defer root.Close()
+	return root.Dir(below)
 }

@@ -34,20 +34,34 @@ func (t *Tree) writePayload(alloc, task, file string, payload []byte, owner Owne
 		return err
 	}
 	defer func() { dir.Close() }()
+	if dir, file, err = descend(dir, file, owner); err != nil {
+		return err
+	}
+	return writeFor(dir, file, payload, owner)
+}
+
+// descend opens the directory of a file below dir, which it closes, and returns it with the file's name there.
+// It makes missing directories for the owner. It follows no link.
+func descend(dir *beneath.Dir, file string, owner Owner) (*beneath.Dir, string, error) {
 	parts := strings.Split(file, "/")
 	last := len(parts) - 1
 	for _, part := range parts[:last] {
 		next, err := dir.Make(part, 0o755)
 		if err != nil {
-			return err
+			return dir, "", err
 		}
 		dir.Close()
 		dir = next
 		if err := owner.take(dir); err != nil {
-			return err
+			return dir, "", err
 		}
 	}
-	f, err := dir.Create(parts[last], 0o600)
+	return dir, parts[last], nil
+}
+
+// writeFor writes a file that only the owner can read, in place of any other file of that name.
+func writeFor(dir *beneath.Dir, name string, content []byte, owner Owner) error {
+	f, err := dir.Create(name, 0o600)
 	if err != nil {
 		return err
 	}
@@ -55,7 +69,7 @@ func (t *Tree) writePayload(alloc, task, file string, payload []byte, owner Owne
 	if err := owner.take(f); err != nil {
 		return err
 	}
-	if _, err := f.Write(payload); err != nil {
+	if _, err := f.Write(content); err != nil {
 		return err
 	}
 	return f.Close()

@@ -187,5 +187,18 @@ func TestHostileFilesReceiveNoIdentity(t *testing.T) {
 		if text := b.secret(a, "web", "nomad_x.jwt"); !strings.HasPrefix(text, "web-x-") {
 			b.Errorf("the file of the identity is %q", text)
 		}
+
+		// The directory itself, for the next renewal.
+		if err := os.Rename(dirs.Local, dirs.Local+".old"); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Dir(outside), dirs.Local); err != nil {
+			b.Fatal(err)
+		}
+		time.Sleep(40 * time.Minute)
+		synctest.Wait()
+		if _, err := os.Stat(filepath.Join(filepath.Dir(outside), "deep")); err == nil {
+			b.Error("a file was written outside through the directory itself")
+		}
 	})
 }
