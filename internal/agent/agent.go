@@ -18,7 +18,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -171,7 +170,7 @@ func (a *Agent) openServer() error {
 	}
 	s := a.config.Server
 	config := server.Config{
-		DataDir: filepath.Join(a.config.DataDir, "server"), Name: a.config.Name, Region: a.config.Region, Version: a.config.Version,
+		DataDir: a.serverDir(), Name: a.config.Name, Region: a.config.Region, Version: a.config.Version,
 		Addr: cmp.Or(a.advertise, a.Addr()), Member: member, Logger: a.log, Workers: s.Workers, JobTypes: s.JobTypes, OIDCIssuer: s.OIDCIssuer, ElectionTimeout: s.ElectionTimeout,
 		HeartbeatTTL: s.HeartbeatTTL, HeartbeatGrace: s.HeartbeatGrace, MassLoss: s.MassLoss, GC: s.thresholds(),
 		SweepInterval: s.StackSweepInterval, Zone: a.config.DNS.Zone, LoopbackStacks: a.config.Dev, Backup: a.config.snapshots(), Broken: func(err error) { a.broken <- err },

@@ -53,10 +53,21 @@ func (a *Agent) RecoveryKeyPath() string {
 }
 
 // found makes this machine the first server of a new cluster: it creates the certificate
-// authority, its own certificate and the operator's token. Until the state of the cluster
+// authority, its own certificate and the operator's token. The state of an agent that ran alone
+// becomes that of the cluster. Until the state of the cluster
 // holds the secrets they are in a file, so that an interruption loses nothing.
 func (a *Agent) found(advertise string) error {
-	member := trust.Member{ID: api.NewID(), Role: pki.RoleServer, ClusterID: api.NewID(), Servers: []string{advertise}}
+	id, clusterKey, err := a.takeOver(advertise)
+	if err != nil {
+		return err
+	}
+	if id == "" {
+		id = api.NewID()
+	}
+	if clusterKey == nil {
+		clusterKey = pki.NewClusterKey()
+	}
+	member := trust.Member{ID: id, Role: pki.RoleServer, ClusterID: api.NewID(), Servers: []string{advertise}}
 	now := time.Now()
 	ca, err := pki.NewAuthority(member.ClusterID, now)
 	if err != nil {
@@ -86,7 +97,7 @@ func (a *Agent) found(advertise string) error {
 		return err
 	}
 	text, err := json.Marshal(foundingFile{
-		Root: string(ca.CertPEM()), Key: string(key), ClusterKey: pki.NewClusterKey(), Operator: hash[:], Recovery: recovery.Text(),
+		Root: string(ca.CertPEM()), Key: string(key), ClusterKey: clusterKey, Operator: hash[:], Recovery: recovery.Text(),
 	})
 	if err != nil {
 		return err
@@ -155,6 +166,9 @@ func (a *Agent) keepRecoveryKey(secret string) {
 }
 
 func (a *Agent) forgetFounding() {
+	if err := server.ForgetOwnKey(a.serverDir()); err != nil {
+		a.log.Error("cannot delete the key of the server that ran alone: delete the file", "error", err)
+	}
 	if err := os.Remove(a.foundingPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		a.log.Error("cannot delete the secrets of the new cluster, which the state holds now: delete the file", "file", a.foundingPath(), "error", err)
 	}

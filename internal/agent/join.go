@@ -71,7 +71,7 @@ func (a *Agent) checkDirectory() error {
 	for _, name := range []string{"server", "node"} {
 		dir := filepath.Join(a.config.DataDir, name)
 		if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-			return api.Errorf(api.CodeInvalid, "%s holds the state of an agent that was no member of this cluster: choose an empty data directory, or move this one away; reeve operator snapshot save and restore carry the jobs over", dir)
+			return api.Errorf(api.CodeInvalid, "%s holds the state of an agent that was no member of this cluster: choose an empty data directory, or move this one away; to found a cluster with this state, start the agent with -bootstrap instead of -join; reeve operator snapshot save and restore carry jobs over", dir)
 		}
 	}
 	return nil

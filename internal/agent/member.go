@@ -98,8 +98,6 @@ func (a *Agent) enter(ctx context.Context) error {
 		a.log.Info("this machine is a member by its certificate", "id", m.ID, "role", m.Role, "expires", a.trust.Expires())
 	case joined:
 		a.log.Info("this machine is a member", "cluster", m.ClusterID, "id", m.ID, "role", m.Role)
-	case a.checkDirectory() != nil:
-		return a.checkDirectory()
 	case a.config.Bootstrap:
 		address, err := advertised(a.config.Advertise, a.Addr(), "")
 		if err != nil {
@@ -109,6 +107,9 @@ func (a *Agent) enter(ctx context.Context) error {
 			return err
 		}
 	default:
+		if err := a.checkDirectory(); err != nil {
+			return err
+		}
 		if err := a.join(ctx); err != nil {
 			return err
 		}

@@ -61,16 +61,28 @@ func (s *Server) ownKey() ([]byte, error) {
 		s.own.key = pki.NewClusterKey()
 		return s.own.key, nil
 	}
-	path := filepath.Join(s.cfg.DataDir, ownKeyFile)
+	key, err := ReadOwnKey(s.cfg.DataDir)
+	if err == nil && key == nil {
+		key = pki.NewClusterKey()
+		err = secretfile.Write(ownKeyPath(s.cfg.DataDir), []byte(base64.StdEncoding.EncodeToString(key)+"\n"))
+		if err != nil {
+			err = api.Errorf(api.CodeUnavailable, "cannot write the key that encrypts variables: %v; repair the data directory, and try again", err)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.own.key = key
+	return key, nil
+}
+
+// ReadOwnKey returns the key of a server that runs alone, from its data directory; nil if it has none.
+func ReadOwnKey(dir string) ([]byte, error) {
+	path := ownKeyPath(dir)
 	text, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		key := pki.NewClusterKey()
-		if err := secretfile.Write(path, []byte(base64.StdEncoding.EncodeToString(key)+"\n")); err != nil {
-			return nil, api.Errorf(api.CodeUnavailable, "cannot write the key that encrypts variables: %v; repair the data directory, and try again", err)
-		}
-		s.own.key = key
-		return key, nil
+		return nil, nil
 	case err != nil:
 		return nil, api.Errorf(api.CodeUnavailable, "cannot read the key that encrypts variables: %v; repair the file, and try again", err)
 	}
@@ -78,9 +90,20 @@ func (s *Server) ownKey() ([]byte, error) {
 	if err != nil || len(key) != pki.ClusterKeySize {
 		return nil, api.Errorf(api.CodeInternal, "%s, the key that encrypts variables, is damaged: restore the file; or delete it, and recover the keyring with: reeve keyring recover", path)
 	}
-	s.own.key = key
 	return key, nil
 }
+
+// ForgetOwnKey removes the key of a server that ran alone: it is the key of a cluster now, and in the
+// cluster's state.
+func ForgetOwnKey(dir string) error {
+	err := os.Remove(ownKeyPath(dir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func ownKeyPath(dir string) string { return filepath.Join(dir, ownKeyFile) }
 
 // keepExternalKey creates the key of a cluster whose certificates come from files, when the first
 // server leads that needs it. Without root keys, nothing is lost if it is new.
