@@ -33,6 +33,7 @@ import (
 	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/founding"
 	"github.com/reeve-run/reeve/internal/httpapi"
+	"github.com/reeve-run/reeve/internal/kms"
 	"github.com/reeve-run/reeve/internal/node"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/nodelink"
@@ -68,6 +69,7 @@ type Agent struct {
 	node      *node.Node
 	router    *router.Router
 	dns       *dns.Server
+	guard     *kms.Guard    // of the keys of this server
 	audit     *auditlog.Log // nil: the agent keeps no records of requests
 	client    *client.Client
 	links     *nodelink.Server // connections of nodes; nil without a server or certificates
@@ -111,7 +113,8 @@ func (a *Agent) open(ctx context.Context) (err error) {
 	if a.lock, err = lockDir(a.config.DataDir); err != nil {
 		return err
 	}
-	if err = a.openTrust(); err != nil {
+	a.guard = kms.New(a.config.Keyring)
+	if err = a.unsealing(ctx, a.openTrust); err != nil {
 		return err
 	}
 	if err = a.listen(); err != nil {
@@ -170,7 +173,7 @@ func (a *Agent) openServer() error {
 	}
 	s := a.config.Server
 	config := server.Config{
-		DataDir: a.serverDir(), Name: a.config.Name, Region: a.config.Region, Version: a.config.Version,
+		DataDir: a.serverDir(), Guard: a.guard, Name: a.config.Name, Region: a.config.Region, Version: a.config.Version,
 		Addr: cmp.Or(a.advertise, a.Addr()), Member: member, Logger: a.log, Workers: s.Workers, JobTypes: s.JobTypes, OIDCIssuer: s.OIDCIssuer, ElectionTimeout: s.ElectionTimeout,
 		HeartbeatTTL: s.HeartbeatTTL, HeartbeatGrace: s.HeartbeatGrace, MassLoss: s.MassLoss, GC: s.thresholds(),
 		SweepInterval: s.StackSweepInterval, Zone: a.config.DNS.Zone, LoopbackStacks: a.config.Dev, Backup: a.config.snapshots(), Broken: func(err error) { a.broken <- err },

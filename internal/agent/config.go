@@ -23,6 +23,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/door"
+	"github.com/reeve-run/reeve/internal/kms"
 	"github.com/reeve-run/reeve/internal/server/backup"
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/trust"
@@ -67,6 +68,7 @@ type Config struct {
 	Dialects Dialects
 	DNS      DNS
 	Audit    Audit
+	Keyring  []kms.Config // services that seal the keys of this server; none: they are in files of this machine
 
 	Dev bool // server and node in one process, for trying Reeve
 
@@ -194,6 +196,7 @@ type fileConfig struct {
 	Dialects      *fileDialects `hcl:"dialects,block"`
 	DNS           *fileDNS      `hcl:"dns,block"`
 	Audit         *fileAudit    `hcl:"audit,block"`
+	Keyring       []fileKeyring `hcl:"keyring,block"`
 	HTTP          *fileHTTP     `hcl:"http,block"`
 	TLS           *fileTLS      `hcl:"tls,block"`
 }
@@ -370,6 +373,9 @@ func (c *Config) mergeFile(path string) error {
 		}
 	}
 	if err := c.Router.merge(path, f.Router); err != nil {
+		return err
+	}
+	if err := c.mergeKeyring(path, f.Keyring); err != nil {
 		return err
 	}
 	if err := c.Audit.merge(path, f.Audit); err != nil {

@@ -32,7 +32,7 @@ func (a *Agent) takeOver(advertise string) (id string, clusterKey []byte, err er
 		return "", nil, err
 	}
 	id = cmp.Or(self, owner)
-	if clusterKey, err = server.ReadOwnKey(dir); err != nil {
+	if clusterKey, err = server.ReadOwnKey(dir, a.guard); err != nil {
 		return "", nil, err
 	}
 	err = replica.Rename(replica.Config{Dir: dir, Logger: a.log}, id, advertise, func(v *state.Snapshot) error {

@@ -37,7 +37,7 @@ func (a *Agent) openTrust() error {
 	if a.config.hasFiles() {
 		return a.openExternal()
 	}
-	store, err := trust.Open(filepath.Join(a.config.DataDir, identityDir))
+	store, err := trust.OpenGuarded(filepath.Join(a.config.DataDir, identityDir), a.guard)
 	if err != nil {
 		return err
 	}

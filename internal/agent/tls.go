@@ -5,12 +5,14 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/kms"
 	"github.com/reeve-run/reeve/internal/trust"
 )
 
@@ -58,8 +60,11 @@ func (a *Agent) openExternal() error {
 	_, err := os.Stat(dir)
 	fresh := os.IsNotExist(err)
 	files := a.config.TLS
-	files.Region = a.config.Region
+	files.Region, files.Guard = a.config.Region, a.guard
 	e, err := trust.OpenExternal(dir, files)
+	if failed := (*kms.Error)(nil); errors.As(err, &failed) {
+		return err
+	}
 	if err != nil {
 		return api.Errorf(api.CodeInvalid, "%v", err)
 	}

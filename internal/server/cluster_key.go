@@ -61,11 +61,10 @@ func (s *Server) ownKey() ([]byte, error) {
 		s.own.key = pki.NewClusterKey()
 		return s.own.key, nil
 	}
-	key, err := ReadOwnKey(s.cfg.DataDir)
+	key, err := ReadOwnKey(s.cfg.DataDir, s.cfg.Guard)
 	if err == nil && key == nil {
 		key = pki.NewClusterKey()
-		err = secretfile.Write(ownKeyPath(s.cfg.DataDir), []byte(base64.StdEncoding.EncodeToString(key)+"\n"))
-		if err != nil {
+		if err = writeOwnKey(s.cfg.DataDir, s.cfg.Guard, []byte(base64.StdEncoding.EncodeToString(key)+"\n")); err != nil {
 			err = api.Errorf(api.CodeUnavailable, "cannot write the key that encrypts variables: %v; repair the data directory, and try again", err)
 		}
 	}
@@ -76,8 +75,23 @@ func (s *Server) ownKey() ([]byte, error) {
 	return key, nil
 }
 
+// A Guard seals the texts of key files, and opens them. A stale text should be stored again.
+type Guard interface {
+	Seal(text []byte) ([]byte, error)
+	Open(file []byte) (text []byte, stale bool, err error)
+}
+
+func writeOwnKey(dir string, guard Guard, text []byte) (err error) {
+	if guard != nil {
+		if text, err = guard.Seal(text); err != nil {
+			return err
+		}
+	}
+	return secretfile.Write(ownKeyPath(dir), text)
+}
+
 // ReadOwnKey returns the key of a server that runs alone, from its data directory; nil if it has none.
-func ReadOwnKey(dir string) ([]byte, error) {
+func ReadOwnKey(dir string, guard Guard) ([]byte, error) {
 	path := ownKeyPath(dir)
 	text, err := os.ReadFile(path)
 	switch {
@@ -85,6 +99,15 @@ func ReadOwnKey(dir string) ([]byte, error) {
 		return nil, nil
 	case err != nil:
 		return nil, api.Errorf(api.CodeUnavailable, "cannot read the key that encrypts variables: %v; repair the file, and try again", err)
+	}
+	if guard != nil {
+		file, stale := text, false
+		if text, stale, err = guard.Open(file); err == nil && stale {
+			err = writeOwnKey(dir, guard, text)
+		}
+		if err != nil {
+			return nil, api.Errorf(api.CodeUnavailable, "cannot read %s, the key that encrypts variables: %v", path, err)
+		}
 	}
 	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
 	if err != nil || len(key) != pki.ClusterKeySize {

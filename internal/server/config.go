@@ -30,6 +30,8 @@ type Config struct {
 	Addr string
 	// ServerID is the id of a server with a new data directory; "": a random one.
 	ServerID string
+	// Guard seals the key of a server that runs alone; nil: its file has it in clear.
+	Guard Guard
 	// Transport connects the servers of a cluster, see replica.NewTransport; nil: this is the
 	// only server. The server closes it.
 	Transport raft.Transport

@@ -29,7 +29,13 @@ func (d directory) commit(changes files) error {
 		}
 	}()
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
-		if err := d.do("write "+name, func() error { return writeFile(filepath.Join(stage, name), changes[name]) }); err != nil {
+		text := changes[name]
+		if name == sealFile && d.guard != nil {
+			if text, err = d.guard.Seal(text); err != nil {
+				return err
+			}
+		}
+		if err := d.do("write "+name, func() error { return writeFile(filepath.Join(stage, name), text) }); err != nil {
 			return err
 		}
 	}

@@ -23,6 +23,7 @@ type Files struct {
 	Cert   string // certificate of this agent, and intermediate authorities
 	Key    string // its private key
 	Region string // of this agent: certificates of other regions give no role
+	Guard  Guard  // of the seal key; nil: its file has it in clear
 }
 
 // An External is an identity whose certificates come from files. It reads files that change,
@@ -51,7 +52,7 @@ const (
 // OpenExternal returns the identity in files. The directory keeps the seal key and the
 // addresses of servers, and binds the data directory to the member in the certificate.
 func OpenExternal(dir string, files Files) (*External, error) {
-	store, err := Open(dir)
+	store, err := OpenGuarded(dir, files.Guard)
 	if err != nil {
 		return nil, err
 	}

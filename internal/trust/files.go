@@ -37,10 +37,17 @@ const (
 // files are the contents of an identity's files by name.
 type files map[string][]byte
 
+// A Guard seals the text of the seal key's file, and opens it. A stale text should be stored again.
+type Guard interface {
+	Seal(text []byte) ([]byte, error)
+	Open(file []byte) (text []byte, stale bool, err error)
+}
+
 // A directory holds the files of an identity on disk.
 type directory struct {
-	path string
-	step func(name string) error // called before each step of a change; tests make it fail
+	path  string
+	step  func(name string) error // called before each step of a change; tests make it fail
+	guard Guard                   // of the seal key; nil: its file has it in clear
 }
 
 // locked calls f while no other process reads or changes the directory, after it finished
@@ -63,20 +70,25 @@ func (d directory) locked(f func() error) error {
 	return f()
 }
 
-// read returns the files that exist.
-func (d directory) read() (files, error) {
-	found := files{}
+// read returns the files that exist. They are stale if the seal key should be stored again.
+func (d directory) read() (found files, stale bool, err error) {
+	found = files{}
 	for _, name := range fileNames {
 		text, err := readFile(filepath.Join(d.path, name), name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		if err == nil && name == sealFile && d.guard != nil {
+			if text, stale, err = d.guard.Open(text); err != nil {
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		found[name] = text
 	}
-	return found, nil
+	return found, stale, nil
 }
 
 func readFile(path, name string) ([]byte, error) {

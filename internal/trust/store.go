@@ -37,8 +37,11 @@ type Store struct {
 
 // Open returns the identity in a directory. A directory without an identity, or one that does
 // not exist, holds an agent that has not joined a cluster.
-func Open(dir string) (*Store, error) {
-	s := &Store{dir: directory{path: dir}, renewal: newRenewal()}
+func Open(dir string) (*Store, error) { return OpenGuarded(dir, nil) }
+
+// OpenGuarded is like Open, with a guard of the seal key.
+func OpenGuarded(dir string, guard Guard) (*Store, error) {
+	s := &Store{dir: directory{path: dir, guard: guard}, renewal: newRenewal()}
 	s.current.Store(&state{peers: newPeers()})
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return s, nil
@@ -51,9 +54,14 @@ func Open(dir string) (*Store, error) {
 
 // load reads the files. The caller holds the directory's lock.
 func (s *Store) load() error {
-	found, err := s.dir.read()
+	found, stale, err := s.dir.read()
 	if err != nil {
 		return err
+	}
+	if stale {
+		if err := s.dir.commit(files{sealFile: found[sealFile]}); err != nil {
+			return fmt.Errorf("store the seal key again: %w", err)
+		}
 	}
 	if maps.EqualFunc(found, s.current.Load().files, bytes.Equal) {
 		return nil
