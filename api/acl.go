@@ -23,6 +23,9 @@ type ACLPolicy struct {
 	Description string
 	Rules       string  // in HCL or JSON, see docs/access.md
 	JobACL      *JobACL // tasks that have the policy; nil: none
+	// Namespace is the namespace to which the policy belongs, for its administrators; "": none. The name
+	// begins with it: see PolicyNamespace.
+	Namespace string `json:",omitempty"`
 
 	CreateIndex uint64
 	ModifyIndex uint64
@@ -41,13 +44,14 @@ type ACLPolicyListStub struct {
 	Name        string
 	Description string
 	JobACL      *JobACL
+	Namespace   string `json:",omitempty"`
 	CreateIndex uint64
 	ModifyIndex uint64
 }
 
 // Stub returns the policy without its rules.
 func (p *ACLPolicy) Stub() *ACLPolicyListStub {
-	return &ACLPolicyListStub{Name: p.Name, Description: p.Description, JobACL: p.JobACL, CreateIndex: p.CreateIndex, ModifyIndex: p.ModifyIndex}
+	return &ACLPolicyListStub{Name: p.Name, Description: p.Description, JobACL: p.JobACL, Namespace: p.Namespace, CreateIndex: p.CreateIndex, ModifyIndex: p.ModifyIndex}
 }
 
 // An ACLRole is a set of policies that tokens share.
@@ -75,6 +79,11 @@ type ACLToken struct {
 	Policies []string
 	Roles    []*ACLTokenRoleLink
 	Global   bool // without effect: a cluster is one region
+	// Namespace is the namespace to which the token belongs, if a token with the capability delegate
+	// created it; "": none. Creator is the accessor id of that token: it bounds the rights and the life of
+	// this one.
+	Namespace string `json:",omitempty"`
+	Creator   string `json:",omitempty"`
 
 	CreateTime     time.Time
 	ExpirationTime *time.Time `json:",omitempty"` // nil: does not expire
@@ -104,6 +113,8 @@ type ACLTokenListStub struct {
 	Policies       []string
 	Roles          []*ACLTokenRoleLink
 	Global         bool
+	Namespace      string `json:",omitempty"`
+	Creator        string `json:",omitempty"`
 	CreateTime     time.Time
 	ExpirationTime *time.Time `json:",omitempty"`
 	CreateIndex    uint64
@@ -114,6 +125,7 @@ type ACLTokenListStub struct {
 func (t *ACLToken) Stub() *ACLTokenListStub {
 	return &ACLTokenListStub{
 		AccessorID: t.AccessorID, Name: t.Name, Type: t.Type, Policies: t.Policies, Roles: t.Roles, Global: t.Global,
+		Namespace: t.Namespace, Creator: t.Creator,
 		CreateTime: t.CreateTime, ExpirationTime: t.ExpirationTime, CreateIndex: t.CreateIndex, ModifyIndex: t.ModifyIndex,
 	}
 }
@@ -145,9 +157,7 @@ const aclNameRule = "must be 1 to 128 letters, digits and \"-\""
 // Validate returns an error if the policy's form is invalid; package acl parses its rules.
 func (p *ACLPolicy) Validate() error {
 	var c complaints
-	if !aclName.MatchString(p.Name) {
-		c.add("Name: %q %s", p.Name, aclNameRule)
-	}
+	p.validateName(&c)
 	if p.Name == aclSelf {
 		c.add("Name: %q is reserved: /v1/acl/policy/self returns the policies of the caller; choose another name", aclSelf)
 	}
@@ -198,6 +208,7 @@ func (t *ACLToken) Validate() error {
 	if links > maxACLLinks {
 		c.add("Policies, Roles: have %d entries; at most %d are allowed", links, maxACLLinks)
 	}
+	t.validateNamespace(&c)
 	for _, link := range t.Roles {
 		if link == nil || link.ID == "" && link.Name == "" {
 			c.add("Roles: an entry has neither ID nor Name")

@@ -118,7 +118,7 @@ func (n *Namespace) Validate() error {
 // Refusals returns the parts of a job that the namespace does not allow.
 func (n *Namespace) Refusals(j *Job) []string {
 	var c complaints
-	if !n.NodePoolConfiguration.allows(j.NodePool) {
+	if !n.NodePoolConfiguration.Allows(j.NodePool) {
 		c.add("namespace %q does not allow node pool %q", n.Name, j.NodePool)
 	}
 	if n.Capabilities == nil {
@@ -182,9 +182,9 @@ func (n *Namespace) DefaultPool() string {
 	return NodePoolDefault
 }
 
-// allows reports whether jobs may use a node pool. The pool "all" has the nodes of every pool, so
+// Allows reports whether jobs may use a node pool. The pool "all" has the nodes of every pool, so
 // it needs to be allowed by a name of its own or by "*".
-func (p *NamespaceNodePools) allows(pool string) bool {
+func (p *NamespaceNodePools) Allows(pool string) bool {
 	switch {
 	case p == nil:
 		return true

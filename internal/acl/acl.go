@@ -16,6 +16,7 @@ type ACL struct {
 	plain      [scopes]*verdict       // of scopes without labels
 	some       [scopes]Set            // granted for some object
 	besides    *ACL                   // grants more; nil: nothing
+	limit      *ACL                   // permits at most what it permits; nil: everything
 }
 
 // A verdict is what the deciding rules permit.
@@ -65,6 +66,9 @@ func (a *ACL) Allows(q Question) bool {
 	if a.management {
 		return true
 	}
+	if a.limit != nil && !a.limit.Allows(q) {
+		return false
+	}
 	var set Set
 	if q.Capability.Scope() == Variables {
 		s := searchPath(a.lookUp(Namespace, q.Name), q.Path, true)
@@ -76,14 +80,36 @@ func (a *ACL) Allows(q Question) bool {
 }
 
 // AllowsAny reports whether the caller has a capability in a namespace.
-func (a *ACL) AllowsAny(namespace string) bool {
-	return a.management || !a.lookUp(Namespace, namespace).set.isEmpty() || a.besides != nil && a.besides.AllowsAny(namespace)
+func (a *ACL) AllowsAny(namespace string) bool { return !a.inNamespace(namespace).isEmpty() }
+
+// inNamespace returns the capabilities in a namespace.
+func (a *ACL) inNamespace(name string) Set {
+	if a.management {
+		return ^denied
+	}
+	set := a.lookUp(Namespace, name).set
+	switch {
+	case set.IsDenied():
+		return denied
+	case a.besides != nil:
+		if more := a.besides.inNamespace(name); !more.IsDenied() {
+			set |= more
+		}
+	}
+	if a.limit != nil {
+		most := a.limit.inNamespace(name)
+		if most.IsDenied() {
+			return denied
+		}
+		set &= most
+	}
+	return set
 }
 
 // AllowsAnywhere reports whether a rule of the caller might permit a capability for some object. It
 // rejects hopeless requests before their object is known.
 func (a *ACL) AllowsAnywhere(c Capability) bool {
-	return a.management || a.some[c.Scope()].Has(c)
+	return a.management || a.some[c.Scope()].Has(c) && (a.limit == nil || a.limit.AllowsAnywhere(c))
 }
 
 // decide finds the deciding rules.

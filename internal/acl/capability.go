@@ -83,6 +83,7 @@ const (
 	OperatePlan
 	RestartJob
 	MarkDomain
+	Delegate
 
 	ListVariables
 	ReadVariables
@@ -138,6 +139,7 @@ var names = [capabilities]string{
 	HostVolumeWrite: "host-volume-write", HostVolumeDelete: "host-volume-delete",
 	DeployStack: "deploy-stack", ShiftStack: "shift-stack", LifecycleStack: "lifecycle-stack",
 	OperatePlan: "operate-plan", RestartJob: "restart-job", MarkDomain: "mark-domain",
+	Delegate: "delegate",
 
 	ListVariables: "list", ReadVariables: "read", WriteVariables: "write", DestroyVariables: "destroy",
 	ReadPool: "read", WritePool: "write", DeletePool: "delete",

@@ -21,6 +21,13 @@ func (a *ACL) Explain(q Question) Decision {
 		return Decision{Allowed: true, Reason: "a management token may do everything"}
 	}
 	v := a.decide(q)
+	if a.limit != nil && v.set.Has(q.Capability) {
+		most := a.limit.Explain(q)
+		if !most.Allowed {
+			most.Reason = "the token that created this one may not do it: " + most.Reason
+			return most
+		}
+	}
 	d := Decision{Allowed: v.set.Has(q.Capability), Rules: v.rules}
 	object := q.Object()
 	if !d.Allowed && a.besides != nil && !v.set.IsDenied() {

@@ -24,8 +24,12 @@ func aclPolicyApplyCommand(c *cli) *command {
 rules. The change takes effect immediately for all tokens with the policy. The
 policy "anonymous" applies to callers without a token. With -job, and also
 -group and -task, the tasks of that job in the namespace of -namespace have the
-policy, by their identities.`,
-		example: "reeve acl policy apply -description \"the web team\" web-team examples/acl/team.hcl\nreeve acl policy apply -namespace shop -job api shop-api api.hcl",
+policy, by their identities.
+
+A name such as web.ci is that of a policy of the namespace web, with rules for
+it and the namespaces below. Tokens with the capability delegate there apply it,
+with at most their own rights.`,
+		example: "reeve acl policy apply -description \"the web team\" web-team examples/acl/team.hcl\nreeve acl policy apply -namespace shop -job api shop-api api.hcl\nreeve acl policy apply web.ci examples/acl/team-ci.hcl",
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&description, "description", "", "set the description to `TEXT` (default: unchanged)")
 			f.StringVar(&job.JobID, "job", "", "tasks of the job `ID` have the policy (default: unchanged)")
@@ -38,7 +42,7 @@ policy, by their identities.`,
 			if err != nil {
 				return err
 			}
-			p := &api.ACLPolicy{Name: r.arg(0), Description: description, Rules: text}
+			p := &api.ACLPolicy{Name: r.arg(0), Description: description, Rules: text, Namespace: api.PolicyNamespace(r.arg(0))}
 			if job != (api.JobACL{}) {
 				job.Namespace = cmp.Or(c.namespace(), api.DefaultNamespace)
 				p.JobACL = &job

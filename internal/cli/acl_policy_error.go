@@ -18,7 +18,7 @@ const maxPolicyLine = 120
 // adds the lines of the file.
 func inPolicyFile(err error, policy, file, text string) error {
 	var e *api.Error
-	if !errors.As(err, &e) || e.Code != api.CodeInvalid {
+	if !errors.As(err, &e) || e.Code != api.CodeInvalid && e.Code != api.CodeForbidden {
 		return err
 	}
 	lines := strings.Split(text, "\n")

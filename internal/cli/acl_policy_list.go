@@ -14,9 +14,10 @@ import (
 func aclPolicyListCommand(*cli) *command {
 	var q client.QueryOptions
 	return &command{
-		use:     "list",
-		short:   "List policies",
-		long:    "List all policies. Without a management token, list those of your own token.",
+		use:   "list",
+		short: "List policies",
+		long: `List all policies. Without a management token, list those of your own token, and
+of namespaces in which it has the capability delegate.`,
 		example: "reeve acl policy list",
 		format:  true,
 		flags:   func(f *pflag.FlagSet) { addListFlags(f, &q) },

@@ -52,9 +52,14 @@ func aclTokenCreateCommand(*cli) *command {
 		short: "Create a token",
 		long: `Create a token, and print its secret: it is shown only now. A client token has
 the rights of its policies and roles; a management token may do everything. With
--ttl, the token expires.`,
+-ttl, the token expires.
+
+A token with the capability delegate in a namespace creates tokens with the
+policies of the namespace, whose names begin with it, such as web.ci. They have
+at most its rights, and end with it.`,
 		example: `reeve acl token create -name ann -role-name web-dev
-reeve acl token create -name deploy -policy web-team -ttl 1h -t '{{.SecretID}}'`,
+reeve acl token create -name deploy -policy web-team -ttl 1h -t '{{.SecretID}}'
+reeve acl token create -name ci -policy web.ci`,
 		format: true,
 		flags: func(flags *pflag.FlagSet) {
 			f.addTo(flags)

@@ -15,13 +15,14 @@ import (
 var (
 	policiesInOrder = order[*api.ACLPolicy]{key: func(p *api.ACLPolicy) key { return key{id: p.Name} }, stored: true}
 	rolesInOrder    = order[*api.ACLRole]{key: func(r *api.ACLRole) key { return key{id: r.ID} }, stored: true}
-	tokensInOrder   = order[*state.ACLToken]{key: func(t *state.ACLToken) key { return key{id: t.AccessorID} }, stored: true}
+	tokensInOrder   = order[*api.ACLTokenListStub]{key: func(t *api.ACLTokenListStub) key { return key{id: t.AccessorID} }, stored: true}
 )
 
-// listACLPolicies lists all policies for management, and for others their own.
+// listACLPolicies lists all policies for management, and for others their own, and those of namespaces in
+// which they delegate.
 func listACLPolicies(c *call, v *state.Snapshot) iter.Seq[*api.ACLPolicy] {
 	own, all := c.ownPolicies()
-	return where(v.ACLPolicies(c.prefix), func(p *api.ACLPolicy) bool { return all || slices.Contains(own, p.Name) })
+	return where(v.ACLPolicies(c.prefix), func(p *api.ACLPolicy) bool { return all || slices.Contains(own, p.Name) || c.mayManage(p.Namespace) })
 }
 
 func showACLPolicy(_ *call, _ *state.Snapshot, p *api.ACLPolicy) *api.ACLPolicyListStub {
@@ -29,8 +30,8 @@ func showACLPolicy(_ *call, _ *state.Snapshot, p *api.ACLPolicy) *api.ACLPolicyL
 }
 
 func getACLPolicy(c *call, v *state.Snapshot) (*api.ACLPolicy, uint64, error) {
-	if own, all := c.ownPolicies(); !all && !slices.Contains(own, c.id()) {
-		return nil, 0, c.forbidden("the token does not have the policy %q, and only management tokens see all policies", c.id())
+	if own, all := c.ownPolicies(); !all && !slices.Contains(own, c.id()) && !c.mayManage(api.PolicyNamespace(c.id())) {
+		return nil, 0, c.forbidden("the token does not have the policy %.300q, and only management tokens see all policies", c.id())
 	}
 	p, err := orNotFound(v.ACLPolicy(c.id()), "policy %q not found", c.id())
 	if err != nil {
@@ -67,13 +68,25 @@ func putACLPolicy(c *call, p *api.ACLPolicy) (*api.IndexResponse, uint64, error)
 	case p.Name != c.id():
 		return nil, 0, api.Errorf(api.CodeInvalid, "Name: the policy in the body is %q, the one in the path %q", p.Name, c.id())
 	}
-	index, err := c.Server.PutACLPolicy(c.r.Context(), p)
-	return &api.IndexResponse{Index: index}, index, err
+	var index uint64
+	var err error
+	if author, limited := c.author(); limited {
+		index, err = c.Server.PutDelegatedPolicy(c.r.Context(), author, p)
+	} else {
+		index, err = c.Server.PutACLPolicy(c.r.Context(), p)
+	}
+	return &api.IndexResponse{Index: index}, index, c.refusal(err)
 }
 
 func deleteACLPolicy(c *call, _ *none) (*api.IndexResponse, uint64, error) {
-	index, err := c.Server.DeleteACLPolicy(c.r.Context(), c.id())
-	return &api.IndexResponse{Index: index}, index, err
+	var index uint64
+	var err error
+	if author, limited := c.author(); limited {
+		index, err = c.Server.DeleteDelegatedPolicy(c.r.Context(), author, c.id())
+	} else {
+		index, err = c.Server.DeleteACLPolicy(c.r.Context(), c.id())
+	}
+	return &api.IndexResponse{Index: index}, index, c.refusal(err)
 }
 
 func listACLRoles(c *call, v *state.Snapshot) iter.Seq[*api.ACLRole] { return v.ACLRoles(c.prefix) }
@@ -115,16 +128,28 @@ func deleteACLRole(c *call, _ *none) (*api.IndexResponse, uint64, error) {
 	return &api.IndexResponse{Index: index}, index, err
 }
 
-func listACLTokens(c *call, v *state.Snapshot) iter.Seq[*state.ACLToken] {
-	return v.ACLTokens(c.prefix)
+// listACLTokens lists what the list shows of tokens: a filter must not compare their hashes.
+func listACLTokens(c *call, v *state.Snapshot) iter.Seq[*api.ACLTokenListStub] {
+	_, limited := c.author()
+	return func(yield func(*api.ACLTokenListStub) bool) {
+		for t := range v.ACLTokens(c.prefix) {
+			if (!limited || c.mayManage(t.Namespace)) && !yield(t.Stub()) {
+				return
+			}
+		}
+	}
 }
 
-func showACLToken(_ *call, _ *state.Snapshot, t *state.ACLToken) *api.ACLTokenListStub {
-	return t.Stub()
+func showACLToken(_ *call, _ *state.Snapshot, t *api.ACLTokenListStub) *api.ACLTokenListStub {
+	return t
 }
 
 func getACLToken(c *call, v *state.Snapshot) (*api.ACLToken, uint64, error) {
-	t, err := orNotFound(v.ACLToken(c.id()), "token %q not found", c.id())
+	found := v.ACLToken(c.id())
+	if _, limited := c.author(); limited && (found == nil || !c.mayManage(found.Namespace)) {
+		return nil, 0, c.forbidden("the token %.64q belongs to no namespace in which the caller has the capability", c.id())
+	}
+	t, err := orNotFound(found, "token %q not found", c.id())
 	if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
@@ -148,11 +173,18 @@ func getOwnACLToken(c *call, v *state.Snapshot) (*api.ACLToken, uint64, error) {
 }
 
 func createACLToken(c *call, t *api.ACLToken) (*api.ACLToken, uint64, error) {
-	created, index, err := c.Server.CreateACLToken(c.r.Context(), t)
-	if err == nil {
-		c.nameObject("token", "", created.AccessorID)
+	var created *api.ACLToken
+	var index uint64
+	var err error
+	if author, limited := c.author(); limited {
+		created, index, err = c.Server.CreateDelegatedToken(c.r.Context(), author, t)
+	} else {
+		created, index, err = c.Server.CreateACLToken(c.r.Context(), t)
 	}
-	return created, index, err
+	if err == nil {
+		c.nameObject("token", created.Namespace, created.AccessorID)
+	}
+	return created, index, c.refusal(err)
 }
 
 func updateACLToken(c *call, t *api.ACLToken) (*api.ACLToken, uint64, error) {
@@ -166,8 +198,14 @@ func updateACLToken(c *call, t *api.ACLToken) (*api.ACLToken, uint64, error) {
 }
 
 func deleteACLToken(c *call, _ *none) (*api.IndexResponse, uint64, error) {
-	index, err := c.Server.DeleteACLToken(c.r.Context(), c.id())
-	return &api.IndexResponse{Index: index}, index, err
+	var index uint64
+	var err error
+	if author, limited := c.author(); limited {
+		index, err = c.Server.DeleteDelegatedToken(c.r.Context(), author, c.id())
+	} else {
+		index, err = c.Server.DeleteACLToken(c.r.Context(), c.id())
+	}
+	return &api.IndexResponse{Index: index}, index, c.refusal(err)
 }
 
 // explainACL answers whether a token may do something; without an accessor, the caller's. The
@@ -180,8 +218,9 @@ func explainACL(c *call, v *state.Snapshot) (*api.ACLDecision, uint64, error) {
 	}
 	rights := c.rights()
 	if accessor := c.query.Get("accessor"); accessor != "" && (rights == nil || accessor != rights.Accessor) {
-		if _, all := c.ownPolicies(); !all {
-			return nil, 0, c.forbidden("only management tokens explain other tokens")
+		other := v.ACLToken(accessor)
+		if _, all := c.ownPolicies(); !all && (other == nil || !c.mayManage(other.Namespace)) {
+			return nil, 0, c.forbidden("only management tokens explain other tokens, and those with the capability delegate the tokens of their namespaces")
 		}
 		if rights = c.Server.RightsOfAccessor(accessor); rights == nil {
 			return nil, 0, api.Errorf(api.CodeNotFound, "token %.64q not found, or expired", accessor)

@@ -21,7 +21,7 @@ import (
 
 // sensitive are the capabilities of reads that are recorded.
 var sensitive = map[Capability]bool{
-	Management: true, SaveSnapshot: true, ReadFS: true, ReadLogs: true, AllocExec: true, WriteOperator: true,
+	Management: true, Delegate: true, SaveSnapshot: true, ReadFS: true, ReadLogs: true, AllocExec: true, WriteOperator: true,
 	ReadVariables: true, ReadKeyring: true,
 	BeNode: true, // requests of nodes have no records, but those of others who act as a node
 }

@@ -34,8 +34,13 @@ func putNamespace(c *call, n *api.Namespace) (*api.IndexResponse, uint64, error)
 	if err != nil {
 		return nil, 0, err
 	}
-	index, err := c.Server.PutNamespace(c.r.Context(), n, enforce)
-	return &api.IndexResponse{Index: index}, index, err
+	var index uint64
+	if author, limited := c.author(); limited {
+		index, err = c.Server.PutDelegatedNamespace(c.r.Context(), author, n, enforce)
+	} else {
+		index, err = c.Server.PutNamespace(c.r.Context(), n, enforce)
+	}
+	return &api.IndexResponse{Index: index}, index, c.refusal(err)
 }
 
 func putNamedNamespace(c *call, n *api.Namespace) (*api.IndexResponse, uint64, error) {
@@ -53,6 +58,11 @@ func deleteNamespace(c *call, _ *none) (*api.IndexResponse, uint64, error) {
 	if err != nil {
 		return nil, 0, err
 	}
-	index, err := c.Server.DeleteNamespace(c.r.Context(), c.id(), enforce)
-	return &api.IndexResponse{Index: index}, index, err
+	var index uint64
+	if author, limited := c.author(); limited {
+		index, err = c.Server.DeleteDelegatedNamespace(c.r.Context(), author, c.id(), enforce)
+	} else {
+		index, err = c.Server.DeleteNamespace(c.r.Context(), c.id(), enforce)
+	}
+	return &api.IndexResponse{Index: index}, index, c.refusal(err)
 }

@@ -72,6 +72,11 @@ func (c *call) authorizeRights() error {
 		return nil
 	case ofQuota:
 		return nil
+	case ofDelegation:
+		if !r.ACL.AllowsAnywhere(capability) {
+			return c.forbidden("only management tokens may use it, and tokens with the capability in a namespace")
+		}
+		return nil
 	case ofNamespace:
 		if c.isOwnCatalog(r) {
 			return nil

@@ -16,8 +16,8 @@ func (c *call) permitBody(body any) error {
 	if r == nil || r.ACL.IsManagement() {
 		return nil
 	}
-	if c.route.needs == acl.None || c.route.needs.Scope() != acl.Namespace || c.route.about == ofBodyJob {
-		return nil // takeNamespace checks the one that a job gets
+	if c.route.needs == acl.None || c.route.needs.Scope() != acl.Namespace || c.route.about == ofBodyJob || c.route.about == ofDelegation {
+		return nil // takeNamespace checks the one that a job gets, and delegation.go the others
 	}
 	for _, namespace := range namespacesIn(reflect.ValueOf(body), 0) {
 		if namespace == allNamespaces {

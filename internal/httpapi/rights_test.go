@@ -77,6 +77,8 @@ func mayUse(r *route, c acl.Capability) bool {
 	switch {
 	case r.about == ofManagement:
 		return false
+	case r.about == ofDelegation: // an id without a body is of no namespace
+		return c == acl.Delegate && (r.In != nil || !strings.Contains(r.Pattern, "{id}"))
 	case r.about == ofQuota:
 		return c == acl.ReadQuota || !strings.Contains(r.Pattern, "{id}") // a list leaves out what it may not show
 	case r.about == ofAnyNamespace:

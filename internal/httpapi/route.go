@@ -63,6 +63,7 @@ const (
 	WriteOperator Capability = "operator:write"
 	SaveSnapshot  Capability = "snapshot-save"
 	Management    Capability = "management" // only for management tokens and operators
+	Delegate      Capability = "delegate"   // of the namespace to which a policy, a token or a child namespace belongs
 	OwnToken      Capability = "own-token"  // every token has it: it shows the token's own rights
 )
 

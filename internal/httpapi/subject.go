@@ -33,6 +33,9 @@ const (
 	// ofQuota is for routes that show the quotas of namespaces in which the caller has a capability:
 	// their handlers decide.
 	ofQuota subject = "quota"
+	// ofDelegation is for routes that change the access to a namespace: their handlers decide, because the
+	// capability counts also in namespaces below.
+	ofDelegation subject = "delegation"
 )
 
 // subjects are what the namespace capabilities of routes are for, by the longest prefix of the
@@ -100,6 +103,8 @@ func (r *route) subject() subject {
 		return ofBodyJob
 	case r.needs.Scope() == acl.Variables:
 		return ofVariable
+	case r.needs == acl.Delegate:
+		return ofDelegation
 	case r.needs == acl.ReadQuota:
 		return ofQuota
 	case r.needs.Scope() != acl.Namespace:

@@ -17,13 +17,25 @@ import (
 // PutACLPolicy stores a policy, new or changed. It takes effect on this server when the method
 // returns, and on the others when they apply it.
 func (s *Server) PutACLPolicy(ctx context.Context, p *api.ACLPolicy) (uint64, error) {
-	if err := p.Validate(); err != nil {
-		return 0, err
-	}
-	if _, err := acl.Parse(p.Name, p.Rules); err != nil {
+	if _, err := checkPolicy(p); err != nil {
 		return 0, err
 	}
 	return s.propose(ctx, state.PutACLPolicy(p))
+}
+
+// checkPolicy returns the parsed policy. It sets the namespace to which the policy belongs by its name.
+func checkPolicy(p *api.ACLPolicy) (*acl.Policy, error) {
+	if p.Namespace == "" {
+		p.Namespace = api.PolicyNamespace(p.Name)
+	}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	parsed, err := acl.Parse(p.Name, p.Rules)
+	if err == nil && p.Namespace != "" {
+		err = acl.CheckNamespaced(parsed, p.Namespace)
+	}
+	return parsed, err
 }
 
 // DeleteACLPolicy deletes a policy.
@@ -57,18 +69,28 @@ func (s *Server) DeleteACLRole(ctx context.Context, id string) (uint64, error) {
 
 // CreateACLToken creates a token. Only the result contains its secret.
 func (s *Server) CreateACLToken(ctx context.Context, t *api.ACLToken) (*api.ACLToken, uint64, error) {
-	switch {
-	case t.AccessorID != "":
-		return nil, 0, api.Errorf(api.CodeInvalid, "AccessorID: the server chooses it; remove it, or change the token at /v1/acl/token/%.64s", t.AccessorID)
-	case t.SecretID != "":
-		return nil, 0, api.Errorf(api.CodeInvalid, "SecretID: the server chooses it; remove it")
-	case t.ExpirationTime != nil:
-		return nil, 0, api.Errorf(api.CodeInvalid, "ExpirationTime: set ExpirationTTL, such as \"1h\"")
-	}
-	if err := t.Validate(); err != nil {
+	if err := checkNewToken(t); err != nil {
 		return nil, 0, err
 	}
+	if t.Namespace != "" {
+		return nil, 0, api.Errorf(api.CodeInvalid, "Namespace: only a token with the capability delegate in namespace %q creates tokens that belong to it; remove it", t.Namespace)
+	}
 	return s.createToken(ctx, t, "")
+}
+
+// checkNewToken returns an error if the fields of a new token are invalid.
+func checkNewToken(t *api.ACLToken) error {
+	switch {
+	case t.AccessorID != "":
+		return api.Errorf(api.CodeInvalid, "AccessorID: the server chooses it; remove it, or change the token at /v1/acl/token/%.64s", t.AccessorID)
+	case t.SecretID != "":
+		return api.Errorf(api.CodeInvalid, "SecretID: the server chooses it; remove it")
+	case t.ExpirationTime != nil:
+		return api.Errorf(api.CodeInvalid, "ExpirationTime: set ExpirationTTL, such as \"1h\"")
+	case t.Creator != "":
+		return api.Errorf(api.CodeInvalid, "Creator: the server sets it; remove it")
+	}
+	return t.Validate()
 }
 
 // createToken stores a token whose fields are valid. An empty secret is chosen.
@@ -86,6 +108,9 @@ func (s *Server) createToken(ctx context.Context, t *api.ACLToken, secret string
 	if t.ExpirationTTL > 0 {
 		expires := now.Add(t.ExpirationTTL)
 		stored.ExpirationTime, stored.ExpirationTTL = &expires, 0
+	}
+	if end := s.endOfCreator(v, t.Creator); end != nil && (stored.ExpirationTime == nil || end.Before(*stored.ExpirationTime)) {
+		stored.ExpirationTime = end
 	}
 	if stored.Roles, err = linkRoles(v, t.Roles); err != nil {
 		return nil, 0, err

@@ -173,7 +173,9 @@ func (s *Server) tokenFor(ctx context.Context, m *state.AuthMethod, id *login.Id
 // link gives a token the roles and policies of a binding that exist.
 func (s *Server) link(v *state.Snapshot, token *api.ACLToken, bound *login.Binding) {
 	for _, name := range bound.Policies {
-		if v.ACLPolicy(name) != nil {
+		if of := api.PolicyNamespace(name); of != "" {
+			s.cfg.Logger.Warn("a binding rule names a policy that belongs to a namespace", "policy", name, "namespace", of)
+		} else if v.ACLPolicy(name) != nil {
 			token.Policies = append(token.Policies, name)
 		} else {
 			s.cfg.Logger.Warn("a binding rule names a policy that does not exist", "policy", name)

@@ -120,6 +120,9 @@ func (s *Server) RightsOf(secret string) *Rights {
 		return nil // not remembered: anybody can present any number of secrets
 	}
 	r := s.rightsOfToken(v, token)
+	if r == nil {
+		return nil
+	}
 	keep(known, known.byHash, hash, r)
 	return valid(r)
 }
@@ -139,6 +142,9 @@ func (s *Server) RightsOfAccessor(accessor string) *Rights {
 		return nil
 	}
 	r := s.rightsOfToken(v, token)
+	if r == nil {
+		return nil
+	}
 	keep(known, known.byAccessor, accessor, r)
 	return valid(r)
 }
@@ -166,6 +172,8 @@ func valid(r *Rights) *Rights {
 	return r
 }
 
+// rightsOfToken returns the rights of a token, which are also those of its creator; nil if the token that
+// created it does not exist.
 func (s *Server) rightsOfToken(v *state.Snapshot, t *state.ACLToken) *Rights {
 	r := &Rights{Accessor: t.AccessorID, Name: t.Name}
 	if t.ExpirationTime != nil {
@@ -182,7 +190,23 @@ func (s *Server) rightsOfToken(v *state.Snapshot, t *state.ACLToken) *Rights {
 			policies = append(policies, s.rights.parse(p))
 		}
 	}
-	r.ACL = acl.New(policies...)
+	if t.Creator == "" {
+		r.ACL = acl.New(policies...)
+		return r
+	}
+	creator := v.ACLToken(t.Creator)
+	if creator == nil {
+		return nil
+	}
+	// Admission bounds the generations, and lets no token be its own ancestor.
+	of := s.rightsOfToken(v, creator)
+	if of == nil {
+		return nil
+	}
+	if r.expires.IsZero() || !of.expires.IsZero() && of.expires.Before(r.expires) {
+		r.expires = of.expires
+	}
+	r.ACL = acl.NewWithin(of.ACL, policies...)
 	return r
 }
 

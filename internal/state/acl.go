@@ -14,10 +14,11 @@ import (
 func sinceACL[T any](*T) (level int, does string) { return 3, controlsAccess }
 
 var aclPolicies = declare(noun[api.ACLPolicy]{
-	name: "acl_policies", singular: "policy", verb: "ACLPolicy", frame: 26,
+	name: aclPoliciesName, singular: "policy", verb: "ACLPolicy", frame: 26,
 	key:   func(p *api.ACLPolicy) string { return p.Name },
 	stamp: func(p *api.ACLPolicy) (create, modify *uint64) { return &p.CreateIndex, &p.ModifyIndex },
 	since: sinceACL[api.ACLPolicy],
+	admit: admitACLPolicy,
 })
 
 var aclRoles = declare(noun[api.ACLRole]{
@@ -48,10 +49,10 @@ func (t *ACLToken) hashes() []string {
 }
 
 var aclTokens = declare(noun[ACLToken]{
-	name: "acl_tokens", singular: "token", verb: "ACLToken", frame: 28,
+	name: aclTokensName, singular: "token", verb: "ACLToken", frame: 28,
 	key:    func(t *ACLToken) string { return t.AccessorID },
 	stamp:  func(t *ACLToken) (create, modify *uint64) { return &t.CreateIndex, &t.ModifyIndex },
-	groups: (*ACLToken).hashes,
+	groups: (*ACLToken).groups,
 	since:  sinceACL[ACLToken],
 	admit:  admitACLToken,
 })
@@ -105,6 +106,11 @@ func (c *content) ACLTokenOf(hash [32]byte) *ACLToken {
 // PutACLPolicy returns the command that stores a policy.
 func PutACLPolicy(p *api.ACLPolicy) Command { return &putObject[api.ACLPolicy]{aclPolicies, p, nil} }
 
+// PutACLPolicyAt is PutACLPolicy for a policy that must have a modify index; 0: it must not exist.
+func PutACLPolicyAt(p *api.ACLPolicy, enforce uint64) Command {
+	return &putObject[api.ACLPolicy]{aclPolicies, p, &enforce}
+}
+
 // DeleteACLPolicy returns the command that deletes a policy. Tokens that name it lose its rights.
 func DeleteACLPolicy(name string) Command {
 	return &deleteObject[api.ACLPolicy]{aclPolicies, name, nil}
@@ -138,6 +144,9 @@ func admitACLRole(all *noun[api.ACLRole], c *content, _, new *api.ACLRole) error
 		}
 	}
 	for _, link := range new.Policies {
+		if of := api.PolicyNamespace(link.Name); of != "" {
+			return api.Errorf(api.CodeInvalid, "policy %q belongs to namespace %q, and only tokens of that namespace may have it", link.Name, of)
+		}
 		if c.ACLPolicy(link.Name) == nil {
 			return missingPolicy(link.Name)
 		}
@@ -160,6 +169,9 @@ func admitACLToken(all *noun[ACLToken], c *content, old, new *ACLToken) error {
 				return api.Errorf(api.CodeConflict, "the secret of the token is not unique; let the server choose it")
 			}
 		}
+	}
+	if err := admitOfNamespace(all, c, old, new); err != nil {
+		return err
 	}
 	for _, name := range new.Policies {
 		if c.ACLPolicy(name) == nil && !hadPolicy(old, name) {

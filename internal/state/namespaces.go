@@ -95,6 +95,9 @@ func admitNamespaceDeletion(all *noun[api.Namespace], c *content, old *api.Names
 	if len(children) > 0 {
 		return api.Errorf(api.CodeConflict, "namespace %q has %s; delete children first: reeve namespace delete %s", old.Name, some(children, "child namespace"), children[len(children)-1])
 	}
+	if err := admitWithoutAccess(c, old.Name); err != nil {
+		return err
+	}
 	if len(jobs) > 0 {
 		return api.Errorf(api.CodeConflict, "namespace %q has %s; stop its jobs first: reeve job stop -namespace %s %s", old.Name, some(jobs, "job"), old.Name, jobs[0])
 	}

@@ -27,6 +27,7 @@ func ACLPolicy(p *term.Page, policy *api.ACLPolicy) {
 	p.Fields(
 		term.Field{"Name", policy.Name},
 		term.Field{"Description", policy.Description},
+		term.Field{"Namespace", policy.Namespace},
 		term.Field{"Tasks", jobACL(policy.JobACL)},
 		term.Field{"Modify index", strconv.FormatUint(policy.ModifyIndex, 10)})
 	p.Section("Rules")
@@ -101,6 +102,8 @@ func ACLToken(p *term.Page, t *api.ACLToken) {
 		term.Field{"Type", t.Type},
 		term.Field{"Policies", policies},
 		term.Field{"Roles", roles},
+		term.Field{"Namespace", t.Namespace},
+		term.Field{"Created by", t.Creator},
 		term.Field{"Created", human.Age(p.Now, t.CreateTime)},
 		term.Field{"Expires", tokenExpiry(p.Now, t.ExpirationTime)},
 		term.Field{"Modify index", strconv.FormatUint(t.ModifyIndex, 10)})

@@ -12,11 +12,13 @@ import (
 // ExpiredTokenKept is how long a token is listed after it expired.
 const ExpiredTokenKept = time.Hour
 
-// tokens deletes expired tokens, and one-time tokens.
+// tokens deletes expired tokens, one-time tokens, and tokens whose creator was deleted: they have no rights
+// since then.
 type tokens struct{}
 
 // NewTokens returns the controller of tokens that expire, and of one-time tokens. Its keys are
-// accessor ids: a one-time token has that of the token for which it stands.
+// accessor ids: a one-time token has that of the token for which it stands, and a token that another one
+// created also that of its creator.
 func NewTokens() Controller { return tokens{} }
 
 func (tokens) Name() string { return "tokens" }
@@ -25,6 +27,9 @@ func (tokens) All(snap *state.Snapshot) (keys []string) {
 	for t := range snap.ACLTokens("") {
 		if t.ExpirationTime != nil || snap.OneTimeToken(t.AccessorID) != nil {
 			keys = append(keys, t.AccessorID)
+		}
+		if t.Creator != "" && snap.ACLToken(t.Creator) == nil {
+			keys = append(keys, t.Creator)
 		}
 	}
 	for o := range snap.OneTimeTokens() {
@@ -36,6 +41,9 @@ func (tokens) All(snap *state.Snapshot) (keys []string) {
 }
 
 func (tokens) Touched(c *state.Change, add func(string)) {
+	if deleted, ok := c.Old.(*state.ACLToken); ok && c.New == nil {
+		add(deleted.AccessorID)
+	}
 	switch object := c.New.(type) {
 	case *state.ACLToken:
 		if object.ExpirationTime != nil {
@@ -53,6 +61,11 @@ func (tokens) Act(snap *state.Snapshot, key string, now time.Time) (commands []s
 			commands = append(commands, delete)
 		case wake.IsZero() || end.Before(wake):
 			wake = end
+		}
+	}
+	if snap.ACLToken(key) == nil {
+		for t := range snap.ACLTokensBy(key) {
+			commands = append(commands, state.DeleteACLToken(t.AccessorID))
 		}
 	}
 	if t := snap.ACLToken(key); t != nil && t.ExpirationTime != nil {

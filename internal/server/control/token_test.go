@@ -80,3 +80,34 @@ func TestExpiredOneTimeTokensAreDeleted(t *testing.T) {
 		t.Errorf("the wrong one-time token is deleted, or it looks again at %s", wake)
 	}
 }
+
+// TestTokensEndWithTheirCreator deletes a token that created another one, which created a third.
+func TestTokensEndWithTheirCreator(t *testing.T) {
+	w, c := newWorld(t), control.NewTokens()
+	w.apply(state.PutNamespace(&api.Namespace{Name: "web"}, nil), state.PutACLPolicy(&api.ACLPolicy{Name: "web.ci", Namespace: "web"}))
+	for _, token := range []api.ACLToken{
+		{AccessorID: "a"}, {AccessorID: "other"}, {AccessorID: "b", Namespace: "web", Creator: "a"}, {AccessorID: "c", Namespace: "web", Creator: "b"}, {AccessorID: "kept", Namespace: "web", Creator: "other"},
+	} {
+		w.apply(state.PutACLToken(&state.ACLToken{ACLToken: token, Hash: []byte(token.AccessorID)}, nil))
+	}
+	if keys := c.All(w.store.Snapshot()); len(keys) != 0 {
+		t.Fatalf("a new leader looks at %q, want nothing", keys)
+	}
+	w.apply(state.DeleteACLToken("a"))
+	for _, key := range []string{"a", "b"} {
+		if keys := c.All(w.store.Snapshot()); !slices.Equal(keys, []string{key}) {
+			t.Fatalf("a new leader looks at %q, want %q", keys, key)
+		}
+		var touched []string
+		c.Touched(&state.Change{Table: state.TableACLTokens, Op: state.Delete, Old: &state.ACLToken{ACLToken: api.ACLToken{AccessorID: key}}}, func(k string) { touched = append(touched, k) })
+		if !slices.Equal(touched, []string{key}) {
+			t.Fatalf("the deletion of %s touches %q", key, touched)
+		}
+		cmds, _ := c.Act(w.store.Snapshot(), key, after(0))
+		w.apply(cmds...)
+	}
+	snap := w.store.Snapshot()
+	if snap.ACLToken("b") != nil || snap.ACLToken("c") != nil || snap.ACLToken("kept") == nil || snap.ACLToken("other") == nil {
+		t.Error("the wrong tokens are left")
+	}
+}
