@@ -38,6 +38,11 @@ type JoinResponse struct {
 	Certificate string   // in PEM
 	Roots       string   // in PEM, newest first
 	Servers     []string // host:port of all servers
+	// Introduction is the id of the introduction token with which a node joined, and NodePool and
+	// NodeName what it decides. They are empty for other tokens, and NodeName for tokens without a name.
+	Introduction string `json:",omitempty"`
+	NodePool     string `json:",omitempty"`
+	NodeName     string `json:",omitempty"`
 }
 
 // A RenewRequest asks for a new certificate of the member that sends it.

@@ -46,14 +46,16 @@ type Node struct {
 	StatusUpdatedAt       int64 // Unix seconds
 	// SilentSince is set while the node is silent but not marked down, because too many
 	// nodes fell silent together (Unix seconds). The node takes no new allocations.
-	SilentSince   int64 `json:",omitempty"`
-	Events        []*NodeEvent
-	Drivers       map[string]*DriverStatus
-	HostVolumes   map[string]*HostVolume
-	HostNetworks  map[string]*HostNetwork
-	LastDrain     *DrainRecord
-	LastCluster   string `json:",omitempty"` // id of the node's previous cluster, at registration; not stored
-	ComputedClass string // hash of everything that constraints can see; nodes with equal hashes are equivalent
+	SilentSince  int64 `json:",omitempty"`
+	Events       []*NodeEvent
+	Drivers      map[string]*DriverStatus
+	HostVolumes  map[string]*HostVolume
+	HostNetworks map[string]*HostNetwork
+	LastDrain    *DrainRecord
+	LastCluster  string `json:",omitempty"` // id of the node's previous cluster, at registration; not stored
+	// Introduction is what binds a node that joined with an introduction token; nil: nothing.
+	Introduction  *NodeIntroduction `json:",omitempty"`
+	ComputedClass string            // hash of everything that constraints can see; nodes with equal hashes are equivalent
 	CreateIndex   uint64
 	ModifyIndex   uint64
 }

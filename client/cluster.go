@@ -68,6 +68,11 @@ func (cl Cluster) RotateJoinToken(ctx context.Context, kind string) (*api.JoinTo
 	return send[*api.JoinTokens](ctx, cl.c, http.MethodPut, pathf("/v1/cluster/token/%s/rotate", kind), nil, nil)
 }
 
+// Introduce returns an introduction token, with which a machine joins as a node of one pool.
+func (cl Cluster) Introduce(ctx context.Context, r *api.IntroductionRequest) (*api.IntroductionResponse, error) {
+	return send[*api.IntroductionResponse](ctx, cl.c, http.MethodPut, "/v1/acl/identity/client-introduction-token", nil, r)
+}
+
 // RotateOperatorToken replaces the operator's token, and returns the new one.
 func (cl Cluster) RotateOperatorToken(ctx context.Context) (*api.OperatorToken, error) {
 	return send[*api.OperatorToken](ctx, cl.c, http.MethodPut, "/v1/cluster/operator-token/rotate", nil, nil)

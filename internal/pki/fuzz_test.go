@@ -12,6 +12,7 @@ func FuzzParseToken(f *testing.F) {
 	f.Add("")
 	f.Add("reeve-node-1-")
 	f.Add(NewToken(OperatorToken, strings.Repeat("0", 50)).String() + "\n")
+	f.Add(Token{Kind: IntroductionToken, Digest: strings.Repeat("0", 50), Secret: strings.Repeat("0", 108)}.String())
 	f.Add(NewToken(ServerToken, strings.Repeat("0", 50)).String() + "\r\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		token, err := ParseToken(text)

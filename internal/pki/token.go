@@ -22,9 +22,12 @@ const (
 	NodeToken     TokenKind = "node"     // admits new nodes
 	OperatorToken TokenKind = "operator" // permits everything
 	UserToken     TokenKind = "user"     // permits what its policies grant
+	// IntroductionToken admits new nodes for a short time, into one pool; see Introduction.
+	IntroductionToken TokenKind = "introduction"
 )
 
-// secretBytes returns the size of the kind's secret, or 0 for an unknown kind.
+// secretBytes returns the size of the kind's random secret, or 0 for an unknown kind and for
+// introduction tokens.
 func (k TokenKind) secretBytes() int {
 	switch k {
 	case ServerToken, NodeToken:
@@ -48,6 +51,8 @@ const (
 	tokenVersion = "1"
 	digestBytes  = sha256.Size
 	maxToken     = 256 // characters
+	// maxIntroduction bounds an introduction token, in characters. Its claims contain names.
+	maxIntroduction = 1024
 )
 
 // NewToken creates a token with a random secret. It panics if the kind is unknown.
@@ -96,10 +101,14 @@ func ParseToken(text string) (Token, error) {
 }
 
 func parseToken(text string) (Token, error) {
+	longest := maxToken
+	if strings.HasPrefix(text, tokenName+"-"+string(IntroductionToken)+"-") {
+		longest = maxIntroduction
+	}
 	switch {
 	case text == "":
 		return Token{}, errors.New("it is empty")
-	case len(text) > maxToken:
+	case len(text) > longest:
 		return Token{}, fmt.Errorf("it has %d characters, and is no token: tokens begin with %s- and are shorter", len(text), tokenName)
 	case strings.ContainsAny(text, " \t\r\n\v\f"):
 		return Token{}, errors.New("it contains white space: pass the token alone, on one line")
@@ -118,13 +127,17 @@ func parseToken(text string) (Token, error) {
 		return Token{}, fmt.Errorf("it has %d parts; expected 5: reeve-KIND-1-DIGEST-SECRET", len(parts))
 	}
 	t := Token{Kind: TokenKind(parts[1]), Digest: parts[3], Secret: parts[4]}
-	if t.Kind.secretBytes() == 0 {
-		return Token{}, errors.New("its kind is unknown; tokens are of kind server, node or operator")
+	if t.Kind.secretBytes() == 0 && t.Kind != IntroductionToken {
+		return Token{}, errors.New("its kind is unknown; tokens are of kind server, node, introduction or operator")
 	}
 	if err := checkBase36(t.Digest, digestBytes); err != nil {
 		return Token{}, fmt.Errorf("its digest, the fourth part, %w", err)
 	}
-	if err := checkBase36(t.Secret, t.Kind.secretBytes()); err != nil {
+	if t.Kind == IntroductionToken {
+		if _, err := ReadIntroduction(t); err != nil {
+			return Token{}, fmt.Errorf("its last part %w", err)
+		}
+	} else if err := checkBase36(t.Secret, t.Kind.secretBytes()); err != nil {
 		return Token{}, fmt.Errorf("its secret, the last part, %w", err)
 	}
 	return t, nil

@@ -36,15 +36,24 @@ func (s *Server) Join(ctx context.Context, r *api.JoinRequest) (*api.JoinRespons
 
 func (s *Server) joinMember(ctx context.Context, r *api.JoinRequest) (*api.JoinResponse, error) {
 	v := s.store.Snapshot()
-	role, err := s.checkToken(v, r.Token)
+	role, claims, err := s.checkToken(v, r.Token)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.checkJoin(v, r, role, time.Now()); err != nil {
 		return nil, err
 	}
+	var introduction *state.Introduction
+	if claims != nil {
+		if introduction, err = s.checkIntroduced(v, r, claims); err != nil {
+			return nil, err
+		}
+	}
 	if role == pki.RoleNode {
 		r.ID = api.NewID()
+		if introduction != nil && introduction.NodeID != "" {
+			r.ID = introduction.NodeID
+		}
 	} else if err := s.checkReach(ctx, r); err != nil {
 		return nil, err
 	}
@@ -62,39 +71,52 @@ func (s *Server) joinMember(ctx context.Context, r *api.JoinRequest) (*api.JoinR
 			return nil, err
 		}
 	}
+	if err := s.recordIntroduction(ctx, introduction, r.ID); err != nil {
+		return nil, err
+	}
 	if err := s.recordRenewal(ctx, v, r.ID); err != nil {
 		return nil, err
 	}
-	s.cfg.Logger.Info("a member joined", "role", role, "name", r.Name, "id", r.ID, "address", r.Address)
-	return &api.JoinResponse{
+	answer := &api.JoinResponse{
 		ID: r.ID, ClusterID: leaf.ClusterID, Certificate: string(certificate),
 		Roots: v.Trust().Roots, Servers: s.serverAddresses(),
-	}, nil
+	}
+	logger := s.cfg.Logger
+	if claims != nil {
+		answer.Introduction, answer.NodePool, answer.NodeName = claims.TokenID(), claims.NodePool, claims.NodeName
+		logger = logger.With("introduction", claims.TokenID(), "pool", claims.NodePool)
+	}
+	logger.Info("a member joined", "role", role, "name", r.Name, "id", r.ID, "address", r.Address)
+	return answer, nil
 }
 
-// checkToken returns the role that a token gives.
-func (s *Server) checkToken(v *state.Snapshot, text string) (pki.Role, error) {
+// checkToken returns the role that a token gives, and the claims of an introduction token.
+func (s *Server) checkToken(v *state.Snapshot, text string) (pki.Role, *pki.Introduction, error) {
 	if v.Trust() == nil {
-		return "", s.noTrust()
+		return "", nil, s.noTrust()
 	}
 	token, err := pki.ParseToken(text)
 	if err != nil {
-		return "", api.Errorf(api.CodeInvalid, "join: %v", err)
+		return "", nil, api.Errorf(api.CodeInvalid, "join: %v", err)
 	}
 	if token.Kind == pki.OperatorToken {
-		return "", api.Errorf(api.CodeForbidden, "join: this is an operator's token, which admits no machines: use a join token; see: reeve cluster token show")
+		return "", nil, api.Errorf(api.CodeForbidden, "join: this is an operator's token, which admits no machines: use a join token; see: reeve cluster token show")
+	}
+	if token.Kind == pki.IntroductionToken {
+		claims, err := s.checkIntroduction(v, token, time.Now())
+		return pki.RoleNode, claims, err
 	}
 	valid, err := s.joinToken(v, token.Kind)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if subtle.ConstantTimeCompare([]byte(valid), []byte(token.String())) != 1 {
-		return "", api.Errorf(api.CodeForbidden, "join: the token is not valid: it was replaced, or it belongs to another cluster; show the valid one on a server with: reeve cluster token show %s", token.Kind)
+		return "", nil, api.Errorf(api.CodeForbidden, "join: the token is not valid: it was replaced, or it belongs to another cluster; show the valid one on a server with: reeve cluster token show %s", token.Kind)
 	}
 	if token.Kind == pki.ServerToken {
-		return pki.RoleServer, nil
+		return pki.RoleServer, nil, nil
 	}
-	return pki.RoleNode, nil
+	return pki.RoleNode, nil, nil
 }
 
 // checkJoin refuses what a machine says of itself.
@@ -103,7 +125,7 @@ func (s *Server) checkJoin(v *state.Snapshot, r *api.JoinRequest, role pki.Role,
 	switch {
 	case skew.Abs() > maxSkew:
 		return api.Errorf(api.CodeInvalid, "join: the clock of %s is %s the clock of this server; set the clocks, for example with NTP, and join again", r.Name, apart(skew))
-	case r.Name == "" || len(r.Name) > maxName || strings.ContainsFunc(r.Name, func(c rune) bool { return c < ' ' }):
+	case !isMachineName(r.Name):
 		return api.Errorf(api.CodeInvalid, "join: the name of the machine must have 1 to %d printable characters: set name in its configuration", maxName)
 	case r.Region != s.cfg.Region:
 		return api.Errorf(api.CodeInvalid, "join: the machine is in region %q and this cluster in region %q: correct region in its configuration", r.Region, s.cfg.Region)

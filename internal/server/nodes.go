@@ -37,6 +37,9 @@ func (s *Server) RegisterNode(ctx context.Context, node *api.Node) (*api.NodeHea
 	} else {
 		node.SchedulingEligibility = api.NodeEligible
 	}
+	if err := snap.CheckIntroduction(node); err != nil {
+		return nil, err // before it counts as alive
+	}
 	clusterID := snap.ClusterID()
 	if node.LastCluster != "" && node.LastCluster != clusterID {
 		// What it runs is to be known before anything is placed beside it.

@@ -29,6 +29,9 @@ func (c *RegisterNode) apply(t *txn) error {
 		return api.Errorf(api.CodeInvalid, "a node needs an ID")
 	}
 	n := c.Node.Copy()
+	if err := t.introduced(n); err != nil {
+		return err
+	}
 	n.CreateIndex, n.ModifyIndex = t.index, t.index
 	n.Events = nil
 	if old := t.Node(n.ID); old != nil {

@@ -91,8 +91,8 @@ func (c *DiscardRestore) apply(t *txn) error {
 }
 
 // RestoreState replaces the state with a staged snapshot. It keeps the cluster's own trust,
-// servers and excluded members: otherwise members would lose their certificates, and
-// excluded ones could return. It begins a timeline after the snapshot's last change, and
+// servers, introductions and excluded members: otherwise members would lose their
+// certificates, nodes could change their pool, and excluded members could return. It begins a timeline after the snapshot's last change, and
 // ends the freshness of all domains: jobs may be missing.
 type RestoreState struct {
 	ID       string // of the restore
@@ -119,7 +119,7 @@ func (c *RestoreState) apply(t *txn) error {
 	}
 	level, version := t.cluster.level, t.cluster.levelVersion
 	entry, snapshot := t.index-t.ahead, l.content.index
-	own := []func(*txn){keep(trusts, t), keep(servers, t), keep(revocations, t), keep(renewals, t)}
+	own := []func(*txn){keep(trusts, t), keep(servers, t), keep(revocations, t), keep(renewals, t), keep(introductions, t)}
 	// Indexes never decrease, and exceed all indexes in the snapshot.
 	t.index = max(t.index, snapshot+1)
 	*t.content = *l.content

@@ -20,47 +20,48 @@ import (
 // compared: each index lists ids in order, an allocation names its job by
 // version.
 type dump struct {
-	Index       uint64
-	Tables      map[string]uint64
-	Jobs        []*api.Job
-	Versions    map[string][]*api.Job
-	Submissions map[string]*api.JobSubmission
-	Scaling     map[string]map[string][]api.ScalingEvent
-	Summaries   map[string]*api.JobSummary
-	Nodes       []*api.Node
-	Evaluations []*api.Evaluation
-	Deployments []*api.Deployment
-	Allocations []*dumpedAllocation
-	Scheduler   *api.SchedulerConfig
-	Pools       []*api.NodePool
-	Domains     []*api.Domain
-	Uninstalled []*api.Uninstalled
-	Namespaces  []*api.Namespace
-	Servers     []*api.Server
-	Autopilot   *api.AutopilotConfig
-	Revocations []*api.Revocation
-	Trust       *Trust
-	Renewals    []*Renewal
-	Access      []any // policies, roles, tokens, and how users get them
-	Stacks      []*api.Stack
-	StackJobs   []*api.StackJob
-	Units       []*api.Unit
-	Shifts      []*api.Shift
-	Audit       []*api.AuditRecord
-	Sweep       *api.LifecycleSweep
-	Cluster     string
-	Timelines   []timeline
-	Orphans     int
-	Decisions   map[string][]*api.Decision
-	Restarts    map[string][]*api.JobRestart
-	Callbacks   []*api.Callback
-	Blocked     map[string]string
-	Decided     map[string]uint64
-	Launches    map[string]Launches
-	Scaled      []string
-	ByIndex     map[string][]string // "job web" -> ids
-	Quotas      []*api.Quota
-	QuotaUsage  map[string]map[string]api.QuotaUse // by quota and pool
+	Index         uint64
+	Tables        map[string]uint64
+	Jobs          []*api.Job
+	Versions      map[string][]*api.Job
+	Submissions   map[string]*api.JobSubmission
+	Scaling       map[string]map[string][]api.ScalingEvent
+	Summaries     map[string]*api.JobSummary
+	Nodes         []*api.Node
+	Evaluations   []*api.Evaluation
+	Deployments   []*api.Deployment
+	Allocations   []*dumpedAllocation
+	Scheduler     *api.SchedulerConfig
+	Pools         []*api.NodePool
+	Domains       []*api.Domain
+	Uninstalled   []*api.Uninstalled
+	Namespaces    []*api.Namespace
+	Servers       []*api.Server
+	Autopilot     *api.AutopilotConfig
+	Revocations   []*api.Revocation
+	Introductions []*Introduction
+	Trust         *Trust
+	Renewals      []*Renewal
+	Access        []any // policies, roles, tokens, and how users get them
+	Stacks        []*api.Stack
+	StackJobs     []*api.StackJob
+	Units         []*api.Unit
+	Shifts        []*api.Shift
+	Audit         []*api.AuditRecord
+	Sweep         *api.LifecycleSweep
+	Cluster       string
+	Timelines     []timeline
+	Orphans       int
+	Decisions     map[string][]*api.Decision
+	Restarts      map[string][]*api.JobRestart
+	Callbacks     []*api.Callback
+	Blocked       map[string]string
+	Decided       map[string]uint64
+	Launches      map[string]Launches
+	Scaled        []string
+	ByIndex       map[string][]string // "job web" -> ids
+	Quotas        []*api.Quota
+	QuotaUsage    map[string]map[string]api.QuotaUse // by quota and pool
 }
 
 type dumpedAllocation struct {
@@ -124,6 +125,7 @@ func dumpOf(v *Snapshot) *dump {
 	d.Quotas, d.QuotaUsage = slices.Collect(v.QuotasPrefix("")), quotaSums(v)
 	d.Autopilot, d.Renewals = v.Autopilot(), slices.Collect(v.Renewals())
 	d.Access = accessOf(v)
+	d.Introductions = slices.Collect(v.Introductions())
 	d.Servers, d.Revocations, d.Trust = slices.Collect(v.Servers()), slices.Collect(v.Revocations()), v.Trust()
 	d.Stacks, d.StackJobs = slices.Collect(v.Stacks("*")), slices.Collect(stackJobs.all(&v.content, ""))
 	d.Units, d.Shifts = slices.Collect(v.Units()), slices.Collect(v.Shifts())

@@ -42,6 +42,8 @@ func objectCommands() map[string]Command {
 		"PutRootKey":         PutRootKey(goldenRootKey(), 0),
 		"DeleteRootKey":      DeleteRootKey("99999999-0000-4000-8000-000000000009", 7),
 		"PutRecoveryKey":     PutRecoveryKey(goldenRecoveryKey(), 0),
+		"PutIntroduction":    PutIntroduction(goldenIntroduction()),
+		"DeleteIntroduction": DeleteIntroduction("5f3e"),
 		"RaiseLevel":         &RaiseLevel{Level: 2, Version: "0.2.0"},
 		"PutServer":          PutServer(goldenServer(), ptr(uint64(0))),
 		"PutTrust":           PutTrust(goldenTrust(), ptr(uint64(9))),
@@ -106,6 +108,21 @@ func rotationStore(t testing.TB) *Store {
 	trust.CrossSigned, trust.Rotated = "-----BEGIN CERTIFICATE-----", 1_790_000_000_000_000_000
 	must(t, s.Apply(5, []Command{PutTrust(trust, ptr(uint64(0)))}))
 	must(t, s.Apply(6, []Command{PutRenewal(goldenRenewal())}))
+	return s
+}
+
+func goldenIntroduction() *Introduction {
+	return &Introduction{
+		NodeID: "5f3e", Key: []byte{1, 2}, Once: true,
+		NodeIntroduction: api.NodeIntroduction{TokenID: "00ff", NodePool: "edge", NodeName: "edge-7", Time: 1_790_000_000_000_000_000},
+	}
+}
+
+// introductionStore holds what the format learned to hold with introductions of nodes.
+func introductionStore(t testing.TB) *Store {
+	s := New()
+	must(t, s.Apply(5, []Command{PutIntroduction(goldenIntroduction())}))
+	must(t, s.Apply(6, []Command{&RegisterNode{Node: &api.Node{ID: "5f3e", Name: "edge-7", NodePool: "edge"}}}))
 	return s
 }
 

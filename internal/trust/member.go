@@ -21,6 +21,10 @@ type Member struct {
 	ClusterID string   `json:"cluster,omitempty"` // empty before the agent joined
 	Servers   []string `json:"servers,omitempty"` // known addresses of servers, HOST:PORT
 	Digests   []string `json:"digests,omitempty"` // of the roots that the cluster has, and had before: newest last
+	// NodePool and NodeName are what the introduction token decided with which a node joined;
+	// empty for other tokens.
+	NodePool string `json:"node_pool,omitempty"`
+	NodeName string `json:"node_name,omitempty"`
 }
 
 // maxDigests bounds the roots that a member remembers.
