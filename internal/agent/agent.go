@@ -49,6 +49,7 @@ import (
 // An Agent is one running process of Reeve.
 type Agent struct {
 	config Config
+	named  bool // reports whether the configuration names the machine
 	log    *slog.Logger
 	tail   logTail // end of the log
 	lock   *os.File
@@ -88,10 +89,11 @@ type Agent struct {
 // cluster if necessary, and prepares the parts that Run starts. On failure it releases
 // everything. The context bounds the attempts to join.
 func New(ctx context.Context, config Config) (*Agent, error) {
+	named := config.Name != ""
 	if err := config.Validate(); err != nil {
 		return nil, err
 	}
-	a := &Agent{config: config, broken: make(chan error, 1)}
+	a := &Agent{config: config, named: named, broken: make(chan error, 1)}
 	a.log = withTail(config.logger(), &a.tail)
 	if config.Logger == nil {
 		logLibraries(a.log.Handler())

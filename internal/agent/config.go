@@ -159,7 +159,7 @@ type Client struct {
 	Enabled       bool
 	Servers       []string // addresses of servers' APIs; default: this agent's own if it is a server
 	NodeClass     string
-	NodePool      string
+	NodePool      string // "": that of its introduction token, or "default"
 	Meta          map[string]string
 	Reserved      api.NodeReserved
 	ReservedCores []uint16 // ids of cores that are never dedicated to tasks
@@ -440,7 +440,6 @@ func (c *Config) Validate() error {
 	c.fillCluster()
 	fallback(&c.HTTPAddr, DefaultHTTPAddr)
 	fallback(&c.LogLevel, "info")
-	fallback(&c.Client.NodePool, api.NodePoolDefault)
 	var problems []string
 	if !c.Server.Enabled && !c.Client.Enabled {
 		problems = append(problems, "the agent is neither a server nor a client: set enabled = true in server { } or client { }, or use -dev")

@@ -48,8 +48,11 @@ func (a *Agent) join(ctx context.Context) error {
 		return api.Errorf(api.CodeInvalid, "join: this is an operator's token, which admits no machines: show a join token on a server with: reeve cluster token show")
 	case role == pki.RoleServer && token.Kind != pki.ServerToken:
 		return api.Errorf(api.CodeInvalid, "join: this is a token for nodes, and this agent is to be a server: show the other token on a server with: reeve cluster token show server")
-	case role == pki.RoleNode && token.Kind != pki.NodeToken:
+	case role == pki.RoleNode && token.Kind != pki.NodeToken && token.Kind != pki.IntroductionToken:
 		return api.Errorf(api.CodeInvalid, "join: this is a token for servers, and this agent is to be a node: use the token of: reeve cluster token show node")
+	}
+	if err := a.checkIntroduction(token); err != nil {
+		return err
 	}
 	for wait := joinAgain; ; wait = min(2*wait, joinAgainMost) {
 		err := a.joinAny(ctx, token)
@@ -136,6 +139,7 @@ func (a *Agent) joinThrough(ctx context.Context, address string, token pki.Token
 		return early(err, address)
 	}
 	member.ID, member.ClusterID, member.Servers = answer.ID, answer.ClusterID, answer.Servers
+	member.NodePool, member.NodeName = answer.NodePool, answer.NodeName
 	if err := a.store.Enter(member, []byte(answer.Certificate), []byte(answer.Roots)); err != nil {
 		return err
 	}

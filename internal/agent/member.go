@@ -114,6 +114,9 @@ func (a *Agent) enter(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := a.bindMember(); err != nil {
+		return err
+	}
 	var err error
 	toward := ""
 	if m, _ := a.trust.Member(); len(m.Servers) > 0 {

@@ -17,7 +17,7 @@ Members know each other by certificates that renew themselves.`,
 func clusterTokenCommand(*cli) *command {
 	return &command{
 		use:   "token",
-		short: "Show and replace the tokens of the cluster",
-		verbs: []constructor{clusterTokenShowCommand, clusterTokenRotateCommand},
+		short: "Show, create and replace the tokens of the cluster",
+		verbs: []constructor{clusterTokenShowCommand, clusterTokenIntroduceCommand, clusterTokenRotateCommand},
 	}
 }

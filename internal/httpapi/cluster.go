@@ -35,7 +35,20 @@ func rotateCA(c *call, r *api.RotateCARequest) (*api.CAStatus, uint64, error) {
 func joinCluster(c *call, r *api.JoinRequest) (*api.JoinResponse, uint64, error) {
 	r.Level = c.level()
 	answer, err := c.Server.Join(c.r.Context(), r)
+	if err == nil && answer.Introduction != "" {
+		c.nameObject("introduction token", "", answer.Introduction)
+	}
 	return answer, 0, err
+}
+
+// introduceNode names the token by its id in the record of the request.
+func introduceNode(c *call, r *api.IntroductionRequest) (*api.IntroductionResponse, uint64, error) {
+	token, id, err := c.Server.Introduce(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	c.nameObject("introduction token", "", id)
+	return &api.IntroductionResponse{JWT: token}, 0, nil
 }
 
 // renewCertificate answers members, each about itself.

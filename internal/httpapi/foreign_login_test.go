@@ -14,6 +14,7 @@ import (
 
 	nomad "github.com/hashicorp/nomad/api"
 
+	"github.com/reeve-run/reeve/internal/pki"
 	"github.com/reeve-run/reeve/internal/testbed/idp"
 )
 
@@ -53,6 +54,30 @@ func TestNomadsClientExchangesOneTimeTokens(t *testing.T) {
 	}
 	if _, _, err := stranger.ACLTokens().UpsertOneTimeToken(nil); err == nil || !strings.Contains(err.Error(), "403") {
 		t.Errorf("without a token: %v", err)
+	}
+}
+
+// TestNomadsClientIntroducesNodes makes a join token as Nomad's command line does.
+func TestNomadsClientIntroducesNodes(t *testing.T) {
+	h := newHarness(t, withUsers(t))
+	h.policy("racks", `node { policy = "write" }`)
+	h.policy("readers", `node { policy = "read" }`)
+	_, token := h.user("racks")
+	got, _, err := connectNomad(t, h, token.SecretID).ACLIdentity().CreateClientIntroductionToken(&nomad.ACLIdentityClientIntroductionTokenRequest{TTL: 10 * time.Minute, NodeName: "edge-7"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := pki.ParseToken(got.JWT)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims, err := pki.ReadIntroduction(parsed)
+	if err != nil || claims.NodeName != "edge-7" || claims.NodePool != "default" || claims.Expires-claims.Issued != 600 {
+		t.Errorf("%+v, %v", claims, err)
+	}
+	_, reader := h.user("readers")
+	if _, _, err := connectNomad(t, h, reader.SecretID).ACLIdentity().CreateClientIntroductionToken(nil, nil); err == nil || !strings.Contains(err.Error(), "403") {
+		t.Errorf("without node:write: %v", err)
 	}
 }
 

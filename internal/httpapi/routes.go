@@ -302,6 +302,7 @@ func routeTable() []route {
 		write(put, "/v1/cluster/announce", BeNode, "Records the address and version of the server that sends the request.", announceServer).strict().upTo(joinBodyLimit),
 		plain("/v1/cluster/tokens", Management, "Returns the tokens with which machines join the cluster.", getJoinTokens),
 		write(put, "/v1/cluster/token/{id}/rotate", Management, "Replaces the join token of servers (`server`) or nodes (`node`). Members stay members.", rotateJoinToken),
+		write(put, "/v1/acl/identity/client-introduction-token", WriteNode, "Returns an introduction token: a join token of nodes for one pool, and for one name if `NodeName` is set, with a lifetime of `TTL` (default 5m, at most 30m).", introduceNode).strict(),
 		write(put, "/v1/cluster/operator-token/rotate", Management, "Returns a new operator's token. All earlier ones become invalid.", rotateOperatorToken),
 		read("/v1/cluster/revocations", ReadOperator, "Lists the members that were removed from the cluster.", getRevocations).blocking(revocations),
 		write(put, "/v1/cluster/member/{id}/revoke", WriteOperator, "Excludes a node from the cluster: its certificate is no longer accepted.", revokeMember).strict().bodyOptional(),

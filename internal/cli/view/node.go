@@ -107,6 +107,7 @@ func Node(p *term.Page, n *api.Node, drain *api.NodeDrainStatus, allocs []*api.A
 		term.Field{"Name", n.Name},
 		term.Field{"Datacenter", n.Datacenter},
 		term.Field{"Pool", n.NodePool},
+		term.Field{"Introduction", introduction(p, n.Introduction)},
 		term.Field{"Class", n.NodeClass},
 		term.Field{"Address", n.HTTPAddr},
 		term.Field{"Version", n.Attributes[api.NodeAttrVersion]},
@@ -142,6 +143,18 @@ func Node(p *term.Page, n *api.Node, drain *api.NodeDrainStatus, allocs []*api.A
 			pairs(p, n.Meta)
 		}
 	}
+}
+
+// introduction describes what the introduction token of a node decided; "": it had none.
+func introduction(p *term.Page, i *api.NodeIntroduction) string {
+	if i == nil {
+		return ""
+	}
+	decided := "pool " + i.NodePool
+	if i.NodeName != "" {
+		decided += " and name " + i.NodeName
+	}
+	return fmt.Sprintf("token %s decided %s (%s)", api.ShortID(i.TokenID), decided, human.Age(p.Now, time.Unix(0, i.Time)))
 }
 
 func pairs(p *term.Page, m map[string]string) {
