@@ -31,8 +31,7 @@ var kinds = map[string]kind{
 	},
 	"awskms": {
 		required: []string{"kms_key_id"},
-		optional: []string{"region", "endpoint", "shared_creds_filename", "shared_creds_profile", "web_identity_token_file", "role_arn", "role_session_name"},
-		secrets:  []string{"access_key", "secret_key", "session_token"},
+		optional: []string{"region", "endpoint", "profile"},
 	},
 }
 

@@ -30,8 +30,10 @@ func configsFor(t *testing.T, service *kmstest.Service) (transit, aws Config) {
 	t.Setenv("VAULT_MAX_RETRIES", "0")
 	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 	t.Setenv("SECRET", "wJalrXUtnFEMI")
+	t.Setenv("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI")
 	return Config{Kind: "transit", Settings: map[string]string{"address": server.URL, "key_name": "reeve", "token": "file://" + token}},
-		Config{Kind: "awskms", Settings: map[string]string{"endpoint": server.URL, "region": "eu-west-1", "kms_key_id": "key", "access_key": "env://SECRET", "secret_key": "env://SECRET"}}
+		Config{Kind: "awskms", Settings: map[string]string{"endpoint": server.URL, "region": "eu-west-1", "kms_key_id": "key"}}
 }
 
 func TestAKeyIsSealedAndOpened(t *testing.T) {

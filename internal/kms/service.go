@@ -13,9 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go/aws/awserr"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	wrapping "github.com/hashicorp/go-kms-wrapping/v2"
-	"github.com/hashicorp/go-kms-wrapping/wrappers/awskms/v2"
 	"github.com/hashicorp/go-kms-wrapping/wrappers/transit/v2"
 	vault "github.com/hashicorp/vault/api"
 
@@ -73,8 +72,7 @@ const maxSecret = 64 << 10
 // service did not answer, or failed.
 func (e *Error) IsTemporary() bool {
 	var ofVault *vault.ResponseError
-	var ofAWS awserr.RequestFailure
-	var refused awserr.Error
+	var ofAWS *awshttp.ResponseError
 	status := 0
 	switch {
 	case errors.Is(e.Cause, errSetting):
@@ -82,9 +80,7 @@ func (e *Error) IsTemporary() bool {
 	case errors.As(e.Cause, &ofVault):
 		status = ofVault.StatusCode
 	case errors.As(e.Cause, &ofAWS):
-		status = ofAWS.StatusCode()
-	case errors.As(e.Cause, &refused):
-		return refused.Code() == "RequestError" // others are of the configuration, such as missing credentials
+		status = ofAWS.HTTPStatusCode()
 	}
 	return status < 400 || status >= 500 || status == http.StatusTooManyRequests
 }
@@ -128,7 +124,7 @@ func (c *Config) call(ctx context.Context, f func(context.Context, wrapping.Wrap
 		settings["disable_renewal"] = "true"
 		w = transit.NewWrapper()
 	case "awskms":
-		w = awskms.NewWrapper()
+		w = &awsKey{}
 	default:
 		return nil, errors.New("there is no service of this kind")
 	}
