@@ -67,15 +67,20 @@ func (a Allocations) dialExec(ctx context.Context, id string, e Exec) (*websocke
 	header := http.Header{}
 	a.c.authorize(header)
 	target := a.c.base.String() + pathf("/v1/client/allocation/%s/exec", id) + "?" + v.Encode()
-	conn, resp, err := websocket.Dial(ctx, target, &websocket.DialOptions{HTTPClient: a.c.http, HTTPHeader: header})
-	if err != nil {
-		if resp != nil && resp.StatusCode >= 300 {
-			return nil, a.c.responseError(resp)
+	for attempt := 1; ; attempt++ {
+		conn, resp, err := websocket.Dial(ctx, target, &websocket.DialOptions{HTTPClient: a.c.http, HTTPHeader: header})
+		switch {
+		case err == nil:
+			conn.SetReadLimit(1 << 20)
+			return conn, nil
+		case resp == nil || resp.StatusCode < 300:
+			return nil, a.c.transportError(ctx, err)
 		}
-		return nil, a.c.transportError(ctx, err)
+		err = a.c.responseError(resp)
+		if !awaitTurn(ctx, resp, attempt) {
+			return nil, err
+		}
 	}
-	conn.SetReadLimit(1 << 20)
-	return conn, nil
 }
 
 // readStdin passes input on. A read cannot be interrupted, so it may outlive the session by

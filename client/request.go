@@ -89,15 +89,20 @@ func (c *Client) do(ctx context.Context, method, path string, v url.Values, in a
 	for key, values := range header {
 		req.Header[key] = values
 	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, c.transportError(ctx, err)
+	for attempt := 1; ; attempt++ {
+		resp, err := c.http.Do(req)
+		if err != nil {
+			return nil, c.transportError(ctx, err)
+		}
+		if resp.StatusCode < 300 {
+			return resp, nil
+		}
+		err = c.responseError(resp)
+		resp.Body.Close()
+		if !rewind(req) || !awaitTurn(ctx, resp, attempt) {
+			return nil, err
+		}
 	}
-	if resp.StatusCode >= 300 {
-		defer resp.Body.Close()
-		return nil, c.responseError(resp)
-	}
-	return resp, nil
 }
 
 func (c *Client) authorize(h http.Header) {

@@ -69,6 +69,7 @@ type Config struct {
 	DNS      DNS
 	Audit    Audit
 	Keyring  []kms.Config // services that seal the keys of this server; none: they are in files of this machine
+	Limits   Limits
 
 	Dev bool // server and node in one process, for trying Reeve
 
@@ -197,6 +198,7 @@ type fileConfig struct {
 	DNS           *fileDNS      `hcl:"dns,block"`
 	Audit         *fileAudit    `hcl:"audit,block"`
 	Keyring       []fileKeyring `hcl:"keyring,block"`
+	Limits        *fileLimits   `hcl:"limits,block"`
 	HTTP          *fileHTTP     `hcl:"http,block"`
 	TLS           *fileTLS      `hcl:"tls,block"`
 }
@@ -379,6 +381,9 @@ func (c *Config) mergeFile(path string) error {
 		return err
 	}
 	if err := c.Audit.merge(path, f.Audit); err != nil {
+		return err
+	}
+	if err := c.Limits.merge(path, f.Limits); err != nil {
 		return err
 	}
 	if d := f.Dialects; d != nil {

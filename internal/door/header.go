@@ -50,6 +50,9 @@ func (d *Door) user(h http.Header) string {
 
 func (d *Door) isAnonymous() bool { return d.AnonymousMay != nil && d.AnonymousMay() }
 
+// HasToken reports whether a request has a token of any form, valid or not.
+func HasToken(r *http.Request) bool { return hasToken(r.Header) }
+
 // HasUserToken reports whether a request has a token in the form of a user's or a task's, valid or not.
 func HasUserToken(r *http.Request) bool {
 	for _, text := range []string{r.Header.Get(tokenHeader), bearerToken(r.Header)} {

@@ -104,7 +104,7 @@ var nodeRoutes = map[string]nodeAccess{
 }
 
 func TestNodesMayUseOnlyWhatTheyNeed(t *testing.T) {
-	h := newHarness(t, withDialect, inCluster(t))
+	h := newHarness(t, withDialect, inCluster(t), unlimited)
 	own := peer{id: testNode, role: pki.RoleNode}
 	if got := own.ask(t, h.handler, http.MethodPut, "/v1/node/"+testNode+"/register", samples["PUT /v1/node/{id}/register"]); got.status != http.StatusOK {
 		t.Fatalf("register: %d %s", got.status, got.body)

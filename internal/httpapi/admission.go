@@ -10,6 +10,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/door"
+	"github.com/reeve-run/reeve/internal/limit"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -27,10 +28,17 @@ func (h *Handler) admit(r *http.Request) (*http.Request, error) {
 		}
 		var err error
 		caller, err = h.Door.Caller(r)
+		open := err != nil && (h.open[r.Method+" "+r.URL.Path] || h.isOpenDialect(r))
+		if err != nil && !open {
+			if flood := h.limitToken(r); flood != nil {
+				h.Metrics.Limited(limit.Token)
+				return nil, flood
+			}
+		}
 		if err != nil && h.mayLackToken(r) && h.refresh(r.Context()) == nil {
 			caller, err = h.Door.Caller(r)
 		}
-		if err != nil && !h.open[r.Method+" "+r.URL.Path] && !h.isOpenDialect(r) {
+		if err != nil && !open {
 			return nil, err
 		}
 	}

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reeve-run/reeve/internal/limit"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the documents that come from the route table")
@@ -89,6 +91,9 @@ func takes(r *route) string {
 	}
 	for _, name := range r.Params {
 		words = append(words, "`"+name+"`")
+	}
+	if r.Class != limit.None {
+		words = append(words, "limit "+r.Class.String())
 	}
 	return strings.Join(words, ", ")
 }

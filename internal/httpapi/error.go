@@ -46,6 +46,7 @@ func (c *call) fail(err error) {
 	if shown.Code.HTTPStatus() >= http.StatusInternalServerError {
 		c.Metrics.Failure()
 	}
+	sayWhen(c.w.Header(), err)
 	writeError(c.w, c.r, shown)
 }
 
@@ -56,6 +57,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if !errors.As(err, &e) {
 		e = api.Errorf(api.CodeInternal, "%v", err)
 	}
+	sayWhen(w.Header(), err)
 	writeErrorStatus(w, r, e.Code.HTTPStatus(), e)
 }
 

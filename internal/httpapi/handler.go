@@ -70,6 +70,8 @@ type Config struct {
 	Audit   *auditlog.Log     // stores records of requests; nil: this agent keeps none
 	Log     func() []byte     // the end of this agent's log; nil: none
 
+	Limits map[limit.Class]limit.Rate // of requests, instead of the defaults; see limits.go
+
 	Dialects []Dialect // asked in this order, before the API's own routes
 }
 
@@ -104,7 +106,7 @@ type Handler struct {
 	events      *eventstream.Hub
 	openapi     func() []byte // written when first asked for
 	writes      writes
-	logins      *limit.Limiter // of routes with Limited
+	limits      limits
 	started     time.Time
 }
 
@@ -129,7 +131,7 @@ func New(c Config) *Handler {
 		c.Metrics = metrics.New(metrics.OfServer(c.Server, c.Name, c.Version), metrics.DefaultLimits)
 	}
 	h := &Handler{Config: c, open: map[string]bool{}, started: time.Now(), patience: leaderPatience}
-	h.logins = limit.New(loginsPerSecond, loginsBurst, loginAddresses)
+	h.limits = newLimits(c.Limits)
 	h.transport = NewTransport(nil)
 	h.leads = func() bool { return h.Server.IsLeader() }
 	h.readIndex = func(ctx context.Context) (uint64, error) {

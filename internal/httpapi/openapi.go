@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/limit"
 )
 
 // pathParam is a variable part of a pattern.
@@ -89,6 +90,10 @@ func openAPI(table []route) []byte {
 	for _, p := range slices.Concat(commonParams, blockingParams, listParams) {
 		shared[p.name] = p.schema()
 	}
+	errors := object{
+		"text/plain":       object{"schema": object{"type": "string"}},
+		"application/json": object{"schema": collected.of(reflect.TypeFor[api.Error]())},
+	}
 	document := object{
 		"openapi": "3.1.0",
 		"info": object{
@@ -99,13 +104,14 @@ func openAPI(table []route) []byte {
 		},
 		"servers": []any{object{"url": "http://127.0.0.1:4646"}},
 		"paths":   paths,
-		"components": object{"schemas": collected, "parameters": shared, "responses": object{"Error": object{
-			"description": "The error.",
-			"content": object{
-				"text/plain":       object{"schema": object{"type": "string"}},
-				"application/json": object{"schema": collected.of(reflect.TypeFor[api.Error]())},
+		"components": object{"schemas": collected, "parameters": shared, "responses": object{
+			"Error": object{"description": "The error.", "content": errors},
+			"TooManyRequests": object{
+				"description": "The caller sends too many requests of this class; the request was not executed.",
+				"headers":     object{"Retry-After": object{"description": "Seconds after which the next request is permitted.", "schema": object{"type": "integer", "minimum": 1}}},
+				"content":     errors,
 			},
-		}}},
+		}},
 	}
 	data, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {
@@ -135,6 +141,10 @@ func (r *route) operation(collected schemas) object {
 			"200":     r.answer(collected),
 			"default": object{"$ref": "#/components/responses/Error"},
 		},
+	}
+	if r.Class != limit.None {
+		operation["responses"].(object)["429"] = object{"$ref": "#/components/responses/TooManyRequests"}
+		operation["x-reeve-limit"] = r.Class.String()
 	}
 	if r.In != nil {
 		operation["requestBody"] = object{

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/acl"
+	"github.com/reeve-run/reeve/internal/limit"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -86,7 +87,7 @@ type route struct {
 	Strict     bool          // rejects unknown keys in the body; Nomad's routes accept them
 	Nested     bool          // the id, which ends the pattern, may contain slashes, escaped or not
 	Open       bool          // serves every caller, also an unknown one
-	Limited    bool          // refuses addresses that send many requests; see limits.go
+	Class      limit.Class   // of requests that share a limit; see limits.go
 	Nodes      nodeAccess    // the requests of nodes that it serves
 	Renews     bool          // also serves nodes whose certificate has expired
 	AnyServer  bool          // a server answers without asking the leader
@@ -184,9 +185,9 @@ func (r route) open() route {
 	return r
 }
 
-// limited marks a route that bounds the requests of each address.
-func (r route) limited() route {
-	r.Limited = true
+// limited marks a route whose callers are limited, with all routes of a class together.
+func (r route) limited(class limit.Class) route {
+	r.Class = class
 	return r
 }
 

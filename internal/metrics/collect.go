@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/reeve-run/reeve/internal/limit"
 )
 
 // collector measures at each scrape. It describes nothing in advance, because the labels of metric
@@ -52,7 +54,9 @@ func (e *emitter) agent(now time.Time) {
 	e.counter("nomad.nomad.rpc.request", r.requests.Load())
 	e.counter("nomad.nomad.rpc.query", r.queries.Load())
 	e.counter("nomad.nomad.rpc.request_error", r.failures.Load())
-	e.counter("reeve.requests.limited_total", r.limited.Load())
+	for _, class := range limit.Classes() {
+		e.counter("reeve.requests.limited_total", r.limited[class].Load(), class.String())
+	}
 	var written, dropped uint64
 	if r.sources.Audit != nil {
 		written, dropped = r.sources.Audit()

@@ -19,7 +19,7 @@ func agentSeries() []*Series {
 		counter("nomad.nomad.rpc.request", "HTTP requests"),
 		counter("nomad.nomad.rpc.query", "HTTP requests that only read"),
 		counter("nomad.nomad.rpc.request_error", "HTTP requests that failed with a status of 5xx"),
-		counter("reeve.requests.limited_total", "HTTP requests that exceeded a rate limit, with status 429"),
+		counter("reeve.requests.limited_total", "HTTP requests that exceeded a rate limit, with status 429, by class of requests", "class"),
 		counter("reeve.audit.records_total", "Records of requests that this agent wrote"),
 		counter("reeve.audit.dropped_total", "Records of requests that this agent lost, because its disk was full or slow"),
 		gauge("nomad.agent.tls.cert.expiration_seconds", "Time until the certificate of this agent expires; 0 without one"),

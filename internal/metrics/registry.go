@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/limit"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 )
@@ -70,7 +71,8 @@ type Registry struct {
 	descs   map[string]*prometheus.Desc // by the name in JSON, without tags
 	census  state.Census
 
-	requests, queries, failures, limited atomic.Uint64
+	requests, queries, failures atomic.Uint64
+	limited                     []atomic.Uint64 // by class
 }
 
 // New returns a registry of the sources. A second registry is independent of the first.
@@ -80,7 +82,7 @@ func New(sources Sources, limits Limits) *Registry {
 	}
 	r := &Registry{
 		sources: sources, limits: limits, started: time.Now(), gather: prometheus.NewRegistry(),
-		series: map[string]*Series{}, descs: map[string]*prometheus.Desc{},
+		series: map[string]*Series{}, descs: map[string]*prometheus.Desc{}, limited: make([]atomic.Uint64, len(limit.Classes())+1),
 	}
 	for _, s := range All() {
 		r.series[s.Prometheus()] = s
@@ -111,7 +113,7 @@ func (r *Registry) Request(reads bool) {
 func (r *Registry) Failure() { r.failures.Add(1) }
 
 // Limited counts an HTTP request that exceeds a rate limit.
-func (r *Registry) Limited() { r.limited.Add(1) }
+func (r *Registry) Limited(class limit.Class) { r.limited[class].Add(1) }
 
 // families measures. A series that the library rejects is left out and logged, because one bad name
 // must not hide all other series.

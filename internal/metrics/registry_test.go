@@ -122,9 +122,9 @@ func TestPartsThatAreAbsentHaveNoSeries(t *testing.T) {
 			t.Errorf("%s of the %s: there is %v", s.Name, s.Part, has)
 		}
 	}
-	for name, f := range present {
-		if len(f.GetMetric()[0].GetLabel()) > 0 && name != "reeve_build_info" {
-			t.Errorf("%s has labels without a host: %v", name, f)
+	for _, s := range metrics.All() {
+		if f := present[s.Prometheus()]; f != nil && len(f.GetMetric()[0].GetLabel()) != len(s.Labels) {
+			t.Errorf("%s has other labels than its own without a host: %v", s.Name, f)
 		}
 	}
 }
