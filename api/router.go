@@ -38,12 +38,14 @@ type RouterTLS struct {
 
 // A RouterCertificate is a certificate of a router.
 type RouterCertificate struct {
-	Source  string   // file of the certificate
+	Source  string   // file of the certificate, or the variable with it
 	Names   []string `json:",omitempty"` // DNS names, wildcards and addresses; none if it is unusable
 	Expires int64    `json:",omitempty"` // Unix nanoseconds; 0 if it is unusable
-	// Problem is the reason why the newest files are not in use, or why clients reject the
-	// certificate; "" if it is in order.
+	// Problem is the reason why the newest content of the source is not in use, or why clients
+	// reject the certificate; "" if it is in order.
 	Problem string `json:",omitempty"`
+	// Warning says that the certificate is about to expire, in the last tenth of its life.
+	Warning string `json:",omitempty"`
 }
 
 // A RouterRoute is one host and path, or one port, with its instances and this router's

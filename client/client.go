@@ -104,6 +104,13 @@ func (c *Client) WithNamespace(namespace string) *Client {
 	return &other
 }
 
+// WithToken returns a client with the same connections and another token.
+func (c *Client) WithToken(token string) *Client {
+	other := *c
+	other.token = token
+	return &other
+}
+
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 

@@ -335,12 +335,11 @@ func (a *Agent) newHandler() *httpapi.Handler {
 		Metrics: a.newMetrics(), Log: a.tail.bytes, Audit: a.audit, Limits: a.config.Limits,
 		Server: a.server, Servers: a.servers, Logger: a.log,
 		Region: a.config.Region, Datacenter: a.config.Datacenter, Name: a.config.Name, Version: a.config.Version,
-		Door: a.door, ServerToken: cmp.Or(os.Getenv("REEVE_TOKEN"), os.Getenv("NOMAD_TOKEN")),
+		Warning: a.warning, Door: a.door, ServerToken: cmp.Or(os.Getenv("REEVE_TOKEN"), os.Getenv("NOMAD_TOKEN")),
 	}
 	if a.trust != nil {
 		config.Transport = func() *http.Transport { return a.members }
 		config.Relay = a.relay
-		config.Warning = a.certificateWarning
 		if a.server == nil {
 			config.SetServers = func(ctx context.Context, addresses []string) error {
 				return setServers(ctx, a.trust, addresses)

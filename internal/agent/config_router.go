@@ -15,12 +15,12 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/router"
-	"github.com/reeve-run/reeve/internal/router/certs"
 )
 
 // Router configures the part that routes traffic to instances.
 type Router struct {
-	Enabled *bool // nil: enabled only with Dev
+	Enabled   *bool  // nil: enabled only with Dev
+	TokenFile string // file with the access token for variables
 	router.Config
 }
 
@@ -57,13 +57,8 @@ type fileRouter struct {
 	ConnectTimeout  string         `hcl:"connect_timeout,optional"`
 	DrainTimeout    string         `hcl:"drain_timeout,optional"`
 
+	TokenFile    string             `hcl:"token_file,optional"`
 	Certificates []*fileCertificate `hcl:"certificate,block"`
-}
-
-// fileCertificate is a certificate block of the router block.
-type fileCertificate struct {
-	Cert string `hcl:"cert_file,optional"`
-	Key  string `hcl:"key_file,optional"`
 }
 
 func (r *Router) merge(path string, f *fileRouter) error {
@@ -80,11 +75,13 @@ func (r *Router) merge(path string, f *fileRouter) error {
 	override(&r.HTTPSAddr, f.HTTPS)
 	override(&r.HTTPSPort, f.HTTPSPort)
 	override(&r.TCPAddress, f.TCPAddress)
+	override(&r.TokenFile, f.TokenFile)
 	for i, c := range f.Certificates {
-		if c.Cert == "" || c.Key == "" {
-			return api.Errorf(api.CodeInvalid, "%s: router: certificate %d: cert_file and key_file are needed", path, i+1)
+		source, err := c.source()
+		if err != nil {
+			return api.Errorf(api.CodeInvalid, "%s: router: certificate %d: %v", path, i+1, err)
 		}
-		r.Certificates = append(r.Certificates, certs.Source{Cert: c.Cert, Key: c.Key})
+		r.Certificates = append(r.Certificates, source)
 	}
 	override(&r.AccessLog, f.AccessLog)
 	override(&r.AccessFormat, f.AccessFormat)
@@ -179,6 +176,7 @@ func (r *Router) problems() (all []string) {
 	} else if len(r.Certificates) > 0 {
 		all = append(all, "router: certificate: without https, no client receives it: set https = \"0.0.0.0:8443\", or remove the block")
 	}
+	all = append(all, r.tokenProblems()...)
 	if r.HTTPSPort < 0 || r.HTTPSPort > 65535 {
 		all = append(all, fmt.Sprintf("router: https_port %d: must be 1 to 65535", r.HTTPSPort))
 	}

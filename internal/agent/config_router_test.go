@@ -16,6 +16,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/router"
+	"github.com/reeve-run/reeve/internal/router/certs"
 )
 
 func loadText(t *testing.T, text string) (Config, error) {
@@ -138,4 +139,46 @@ func errorText(err error) string {
 		text += strings.Join(e.Detail, "\n")
 	}
 	return text
+}
+
+func TestCertificatesFromVariablesAreConfigured(t *testing.T) {
+	c, err := loadText(t, `router {
+  https      = "127.0.0.1:8443"
+  token_file = "/etc/reeve/router.token"
+  certificate { variable = "certs/shop" }
+  certificate {
+    variable  = "certs/team"
+    namespace = "team"
+  }
+  certificate {
+    cert_file = "a.pem"
+    key_file  = "a.key"
+  }
+}`)
+	want := []certs.Source{{Variable: "certs/shop", Namespace: "default"}, {Variable: "certs/team", Namespace: "team"}, {Cert: "a.pem", Key: "a.key"}}
+	if diff := cmp.Diff(want, c.Router.Certificates); err != nil || diff != "" || c.Router.TokenFile != "/etc/reeve/router.token" || len(c.Router.problems()) > 0 {
+		t.Errorf("%v, %v (-want +got):\n%s", err, c.Router.problems(), diff)
+	}
+	for text, want := range map[string]string{
+		`variable = "../secrets"`: "must be the path of a variable",
+		`variable = "/certs"`:     "must be the path of a variable",
+		`namespace = "team"`:      "add variable",
+		`cert_file = "a.pem"`:     "cert_file and key_file are needed, or variable",
+		"variable = \"certs/a\"\n cert_file = \"a\"\n key_file = \"a\"": "set either variable",
+	} {
+		if _, err := loadText(t, "router {\n certificate {\n "+text+"\n }\n}"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	c, err = loadText(t, "router {\n https = \"127.0.0.1:8443\"\n certificate {\n variable = \"certs/a\"\n }\n}")
+	if err != nil || !strings.Contains(strings.Join(c.Router.problems(), "\n"), "set token_file") {
+		t.Errorf("without a token: %v, %q", err, c.Router.problems())
+	}
+}
+
+func TestTheExampleOfARouterWithAVariableIsValid(t *testing.T) {
+	c, err := LoadConfig([]string{"../../examples/agent-https.hcl"})
+	if err != nil || len(c.Router.problems()) > 0 || len(c.Router.Certificates) != 1 {
+		t.Errorf("%v, %q, %+v", err, c.Router.problems(), c.Router.Certificates)
+	}
 }

@@ -34,7 +34,7 @@ func (a *Agent) routerFigures() *metrics.Router {
 	f := a.router.Figures()
 	out := &metrics.Router{
 		Connected: f.Connected, Connections: f.Connections, Problems: f.Problems,
-		Requests: f.Requests, Refused: f.Refused, NoRoute: f.NoRoute, TLS: f.TLS, Unusable: f.Unusable, Stacks: make([]metrics.Stack, len(f.Stacks)),
+		Requests: f.Requests, Refused: f.Refused, NoRoute: f.NoRoute, TLS: f.TLS, Unusable: f.Unusable, Expires: f.Expires, Stacks: make([]metrics.Stack, len(f.Stacks)),
 	}
 	for i, s := range f.Stacks {
 		out.Stacks[i] = metrics.Stack(s)

@@ -21,7 +21,7 @@ func (a *Agent) openRouter() (err error) {
 	if config.Source, err = a.catalog(); err != nil {
 		return err
 	}
-	config.Report, config.Caller = a.reportTraffic, a.callerOf
+	config.Report, config.Caller, config.Variables = a.reportTraffic, a.callerOf, a.openVariables
 	wanted := config.HTTPAddr
 	if wanted == "" {
 		config.HTTPAddr = DefaultRouterAddr

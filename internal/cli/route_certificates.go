@@ -16,7 +16,8 @@ func routeCertificatesCommand(*cli) *command {
 		use:   "certificates",
 		short: "List the certificates of the agent's router",
 		long: `List the certificates that the router of the answering agent has for HTTPS, with
-their names and expiry. "Problem" says why the newest files are not in use.`,
+their names and expiry. "Problem" says why the newest content of a file or
+variable is not in use, or that the certificate is about to expire.`,
 		format: true,
 		run: func(r *call) error {
 			s, err := r.cl.Status().Router(r.ctx)
@@ -39,8 +40,11 @@ their names and expiry. "Problem" says why the newest files are not in use.`,
 						expires = time.Unix(0, c.Expires).UTC().Format(time.RFC3339)
 					}
 					problem := "-"
-					if c.Problem != "" {
+					switch {
+					case c.Problem != "":
 						problem = p.Style.Red(c.Problem)
+					case c.Warning != "":
+						problem = p.Style.Yellow(c.Warning)
 					}
 					rows = append(rows, []string{cmp.Or(strings.Join(c.Names, ", "), "-"), c.Source, expires, problem})
 				}

@@ -23,6 +23,7 @@ type Router struct {
 	Stacks      []Stack
 	TLS         *api.RouterTLS // nil without HTTPS
 	Unusable    int            // certificates
+	Expires     time.Time      // of the certificate that expires first; zero without one
 }
 
 // A Stack holds a router's requests to one stack.
@@ -47,6 +48,8 @@ func (e *emitter) router(r *Router) (omitted int) {
 	}
 	e.gauge("reeve.router.tls.pending", float64(t.Pending))
 	e.gauge("reeve.router.certificates_unusable", float64(r.Unusable))
+	_, expires := until(func() time.Time { return r.Expires }, time.Now())
+	e.gauge("reeve.router.certificate_expires_timestamp_seconds", expires)
 	stacks := slices.SortedFunc(slices.Values(r.Stacks), func(a, b Stack) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Stack, b.Stack))
 	})

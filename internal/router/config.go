@@ -12,6 +12,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/router/certs"
+	"github.com/reeve-run/reeve/internal/router/variables"
 )
 
 // Config configures a router. The zero value of a field means its default.
@@ -33,6 +34,7 @@ type Config struct {
 	Trusted      []netip.Prefix // proxies in front of this one, whose fields about the origin of a request are trusted
 
 	Certificates  []certs.Source // of HTTPS
+	Variables     variables.Open // of the sources that are variables; nil if no source is one
 	HTTPSPort     int            // that redirects to HTTPS name; default that of HTTPSAddr
 	MaxHandshakes int            // TLS handshakes at a time; default 1024
 

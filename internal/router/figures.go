@@ -20,6 +20,7 @@ type Figures struct {
 	NoRoute     uint64
 	TLS         *api.RouterTLS // nil without HTTPS
 	Unusable    int            // certificates that have a problem
+	Expires     time.Time      // of the certificate that expires first; zero without one
 	Stacks      []StackFigures // those with instances, or that lost them recently
 }
 
@@ -37,7 +38,7 @@ func (r *Router) Figures() Figures {
 		Requests: r.requests.Load(), Refused: r.refused.Load(), NoRoute: r.noRoute.Load(),
 	}
 	if r.secure != nil {
-		f.TLS, f.Unusable = r.secure.status(), r.secure.certs.Unusable(time.Now())
+		f.TLS, f.Unusable, f.Expires = r.secure.status(), r.secure.certs.Unusable(time.Now()), r.secure.certs.Expires()
 	}
 	for _, s := range r.reportedStacks(time.Now()) {
 		n := s.now()

@@ -4,6 +4,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -46,7 +47,7 @@ func (r *Router) openSecure() error {
 	if err != nil {
 		return err
 	}
-	s := &secure{listener: l, handed: make(chan net.Conn), certs: certs.New(r.config.Certificates, r.config.Logger)}
+	s := &secure{listener: l, handed: make(chan net.Conn), certs: certs.New(r.config.Certificates, r.config.Variables, r.config.Logger)}
 	s.handshakes.limit = r.config.MaxHandshakes
 	protocols := []string{"h2", "http/1.1"}
 	s.config = &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: protocols, GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
@@ -196,4 +197,18 @@ func (s *secure) status() *api.RouterTLS {
 		Pending: int64(s.handshakes.len()), Terminated: s.terminated.Load(), Passed: s.passed.Load(),
 		UnknownName: s.unknownName.Load(), Failed: s.failed.Load(), Dropped: s.dropped.Load(),
 	}
+}
+
+// CertificateTrouble returns a sentence about the first certificate that is unusable or about to
+// expire; "" if all are in order.
+func (r *Router) CertificateTrouble() string {
+	if r.secure == nil {
+		return ""
+	}
+	for _, c := range r.secure.certs.Status(time.Now()) {
+		if trouble := cmp.Or(c.Problem, c.Warning); trouble != "" {
+			return trouble
+		}
+	}
+	return ""
 }

@@ -39,6 +39,16 @@ func ReadExternal(path string, forbidden fs.FileMode, limit int) ([]byte, error)
 	return text, err
 }
 
+// ReadExternalToken reads the one token in a file that another program writes. It rejects a file
+// that all users of the machine may read.
+func ReadExternalToken(path string) (string, error) {
+	text, err := ReadExternal(path, 0o007, longestToken)
+	if err != nil {
+		return "", err
+	}
+	return tokenIn(text, path)
+}
+
 // A Version tells two contents of a path apart without reading them. Its zero value is that of
 // a path without a file.
 type Version struct {

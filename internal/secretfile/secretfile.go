@@ -57,11 +57,16 @@ func ReadToken(path string, in io.Reader) (string, error) {
 		in = f
 	}
 	text, err := io.ReadAll(io.LimitReader(in, longestToken+1))
-	token := strings.TrimSpace(string(text))
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", fmt.Errorf("read %s: %w", path, err)
-	case token == "" || len(text) > longestToken || strings.ContainsFunc(token, unicode.IsControl):
+	}
+	return tokenIn(text, path)
+}
+
+// tokenIn returns the one token in the text of a file.
+func tokenIn(text []byte, path string) (string, error) {
+	token := strings.TrimSpace(string(text))
+	if token == "" || len(text) > longestToken || strings.ContainsFunc(token, unicode.IsControl) {
 		return "", fmt.Errorf("%s does not contain exactly one token", path)
 	}
 	return token, nil

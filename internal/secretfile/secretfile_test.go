@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -46,6 +47,45 @@ func TestReadToken(t *testing.T) {
 			if err != nil && !strings.Contains(err.Error(), from+" does not contain exactly one token") {
 				t.Errorf("%.20q: %v", text, err)
 			}
+		}
+	}
+}
+
+func TestReadExternalTokenFollowsLinksAndChecksModes(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "token"), filepath.Join(dir, "link")
+	if err := os.WriteFile(path, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("token", link); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []string{path, link} {
+		if token, err := ReadExternalToken(from); token != "secret" || err != nil {
+			t.Errorf("%s: %q, %v", from, token, err)
+		}
+	}
+	for name, damage := range map[string]func() error{
+		"chmod o-rwx":                        func() error { return os.Chmod(path, 0o644) },
+		"does not contain exactly one token": func() error { return os.WriteFile(path, []byte("one\ntwo\n"), 0o600) },
+		"no regular file":                    func() error { os.Remove(path); return syscall.Mkfifo(path, 0o600) },
+		"more than":                          func() error { os.Remove(path); return os.WriteFile(path, make([]byte, longestToken+1), 0o600) },
+		"no such file":                       func() error { return os.Remove(path) },
+		"too many levels of symbolic links":  func() error { return os.Symlink("link", path) },
+	} {
+		os.Remove(path)
+		if err := os.WriteFile(path, []byte("secret\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if name == "too many levels of symbolic links" {
+			os.Remove(path)
+		}
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		token, err := ReadExternalToken(link)
+		if err == nil || token != "" || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "one\n") {
+			t.Errorf("%s: %q, %v", name, token, err)
 		}
 	}
 }

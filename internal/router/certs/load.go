@@ -21,6 +21,7 @@ type certificate struct {
 	tls     tls.Certificate
 	names   []string // DNS names, wildcards and addresses, in lower case
 	expires time.Time
+	life    time.Duration // from its beginning to its expiry
 }
 
 const (
@@ -57,7 +58,7 @@ func parse(certPEM, keyPEM []byte, now time.Time) (*certificate, error) {
 		}
 		pair.Leaf = leaf
 	}
-	c := &certificate{tls: pair, expires: leaf.NotAfter}
+	c := &certificate{tls: pair, expires: leaf.NotAfter, life: leaf.NotAfter.Sub(leaf.NotBefore)}
 	for _, name := range leaf.DNSNames {
 		c.names = append(c.names, strings.ToLower(strings.TrimSuffix(name, ".")))
 	}

@@ -17,54 +17,52 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/secretfile"
+	"github.com/reeve-run/reeve/internal/router/variables"
 )
-
-// A Source names the files of one certificate.
-type Source struct {
-	Cert string // the certificate, then its intermediate authorities
-	Key  string // its private key
-}
-
-func (s Source) String() string { return s.Cert }
 
 // A Store holds certificates. Its methods may be called concurrently.
 type Store struct {
 	log    *slog.Logger
+	open   variables.Open
 	byName atomic.Pointer[map[string][]*certificate]
 
 	mu    sync.Mutex // guards slots
 	slots []*slot
 }
 
-// A slot is a source with its last good certificate.
-type slot struct {
-	source  Source
-	current *certificate // nil: none was usable yet
-	seen    [2]secretfile.Version
-	read    time.Time // time of the last attempt to read the files
-	failure error     // of that attempt
-}
-
+// Intervals of a store.
 const (
-	checkFiles = 2 * time.Second  // time between two looks for changes
-	retryFiles = 30 * time.Second // time between attempts to read files that are unusable
+	checkInterval = 2 * time.Second  // between two checks for changed files
+	retryInterval = 30 * time.Second // between attempts to use the same unusable content
+	warnInterval  = 24 * time.Hour   // between warnings in the log about one certificate
 )
 
-// New reads the certificates. An unusable one stays without effect until its files change.
-func New(sources []Source, log *slog.Logger) *Store {
-	s := &Store{log: log}
+// New reads the certificates in files. An unusable one stays without effect until its files
+// change. open may be nil if no source is a variable.
+func New(sources []Source, open variables.Open, log *slog.Logger) *Store {
+	s := &Store{log: log, open: open}
 	for _, source := range sources {
-		s.slots = append(s.slots, &slot{source: source})
+		s.slots = append(s.slots, newSlot(source))
 	}
 	s.byName.Store(&map[string][]*certificate{})
 	s.Reload(time.Now())
 	return s
 }
 
-// Run follows the files until the context ends.
+// Run follows the files and variables until the context ends.
 func (s *Store) Run(ctx context.Context) {
-	tick := time.NewTicker(checkFiles)
+	var followers sync.WaitGroup
+	defer followers.Wait()
+	s.mu.Lock()
+	for _, l := range s.slots {
+		if source := l.source; source.isVariable() {
+			followers.Go(func() {
+				variables.Follow(ctx, s.open, source.Namespace, source.Variable, func(v *api.Variable, err error) { s.receive(l, v, err, time.Now()) })
+			})
+		}
+	}
+	s.mu.Unlock()
+	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -76,18 +74,32 @@ func (s *Store) Run(ctx context.Context) {
 	}
 }
 
-// Reload reads the files that changed, and those that were unusable a while ago. Handshakes
-// continue meanwhile.
+// Reload reads the files that changed, and tries again the content that was unusable a while ago.
+// Handshakes continue meanwhile.
 func (s *Store) Reload(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	changed := false
 	for _, l := range s.slots {
 		changed = l.reload(now, s.log) || changed
+		l.warn(now, s.log)
 	}
-	if !changed {
-		return
+	if changed {
+		s.publish()
 	}
+}
+
+// receive uses the content of a variable, or notes why it cannot be read.
+func (s *Store) receive(l *slot, v *api.Variable, err error, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.receive(v, err, now, s.log) {
+		s.publish()
+	}
+}
+
+// publish makes the current certificates those of new handshakes.
+func (s *Store) publish() {
 	byName := map[string][]*certificate{}
 	for _, l := range s.slots {
 		if l.current == nil {
@@ -98,37 +110,6 @@ func (s *Store) Reload(now time.Time) {
 		}
 	}
 	s.byName.Store(&byName)
-}
-
-// reload reports whether the slot has another certificate now.
-func (l *slot) reload(now time.Time, log *slog.Logger) bool {
-	found := l.versions()
-	fresh := found != l.seen || l.read.IsZero()
-	if !fresh && (l.failure == nil || now.Sub(l.read) < retryFiles) {
-		return false
-	}
-	next, err := load(l.source, now)
-	if found != l.versions() {
-		return false // they are being written
-	}
-	before := l.failure
-	l.seen, l.read, l.failure = found, now, err
-	if err != nil {
-		if fresh || before == nil || before.Error() != err.Error() {
-			log.Error("a certificate of the router is not used: the router keeps the last good one", "error", err, "has_one", l.current != nil)
-		}
-		return false
-	}
-	if l.current != nil && l.current.equal(next) {
-		return false
-	}
-	l.current = next
-	log.Info("the router uses a certificate", "names", next.names, "source", l.source.String(), "expires", next.expires)
-	return true
-}
-
-func (l *slot) versions() [2]secretfile.Version {
-	return [2]secretfile.Version{secretfile.VersionOf(l.source.Cert), secretfile.VersionOf(l.source.Key)}
 }
 
 // For returns the certificate for a handshake, or nil. The name itself precedes its wildcard.
@@ -189,17 +170,7 @@ func (s *Store) Status(now time.Time) []*api.RouterCertificate {
 	defer s.mu.Unlock()
 	all := make([]*api.RouterCertificate, len(s.slots))
 	for i, l := range s.slots {
-		c := &api.RouterCertificate{Source: l.source.String()}
-		if l.current != nil {
-			c.Names, c.Expires = l.current.names, l.current.expires.UnixNano()
-			if now.After(l.current.expires) {
-				c.Problem = "the certificate has expired: replace the files"
-			}
-		}
-		if l.failure != nil {
-			c.Problem = l.failure.Error()
-		}
-		all[i] = c
+		all[i] = l.status(now)
 	}
 	return all
 }
@@ -212,4 +183,16 @@ func (s *Store) Unusable(now time.Time) (n int) {
 		}
 	}
 	return n
+}
+
+// Expires returns the earliest expiry of the certificates in use; zero without one.
+func (s *Store) Expires() (first time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, l := range s.slots {
+		if c := l.current; c != nil && (first.IsZero() || c.expires.Before(first)) {
+			first = c.expires
+		}
+	}
+	return first
 }

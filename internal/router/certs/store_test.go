@@ -31,9 +31,9 @@ func TestCertificateIsChosenByName(t *testing.T) {
 	var sources []Source
 	for file, names := range map[string][]string{"exact": {"a.example.com", "EXAMPLE.net"}, "wildcard": {"*.example.com"}, "address": {"192.0.2.1"}} {
 		cert, key := ca.Files(dir, file, ca.Issue(later, names...))
-		sources = append(sources, Source{cert, key})
+		sources = append(sources, Source{Cert: cert, Key: key})
 	}
-	s := New(sources, slog.New(slog.DiscardHandler))
+	s := New(sources, nil, slog.New(slog.DiscardHandler))
 	for name, want := range map[string]string{
 		"a.example.com": "example.net", "A.Example.COM.": "example.net", "example.net": "example.net",
 		"b.example.com": "*.example.com", "x.y.example.com": "", "example.com": "", "*.example.com": "*.example.com", "": "", ".example.com": "", "192.0.2.1": "192.0.2.1", "b.0.2.1": "",
@@ -86,7 +86,7 @@ func TestUnusableFilesAreRefused(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
 			cert, key := ca.Files(dir, "web", ca.Issue(later, "web.test"))
-			good := New([]Source{{cert, key}}, slog.New(slog.DiscardHandler))
+			good := New([]Source{{Cert: cert, Key: key}}, nil, slog.New(slog.DiscardHandler))
 			first := good.For(asks("web.test"))
 			if err := test.damage(cert, key); err != nil {
 				t.Fatal(err)
@@ -96,7 +96,7 @@ func TestUnusableFilesAreRefused(t *testing.T) {
 			if got := good.For(asks("web.test")); got != first || got == nil {
 				t.Errorf("the last good certificate is not kept: %v", got)
 			}
-			fresh := New([]Source{{cert, key}}, slog.New(slog.DiscardHandler))
+			fresh := New([]Source{{Cert: cert, Key: key}}, nil, slog.New(slog.DiscardHandler))
 			if got := fresh.For(asks("web.test")); got != nil {
 				t.Errorf("an unusable certificate is used")
 			}
@@ -133,7 +133,7 @@ func TestLinksAreFollowed(t *testing.T) {
 	if err := os.Symlink("1", now); err != nil {
 		t.Fatal(err)
 	}
-	s := New([]Source{{filepath.Join(now, "web.pem"), filepath.Join(now, "web.key")}}, slog.New(slog.DiscardHandler))
+	s := New([]Source{{Cert: filepath.Join(now, "web.pem"), Key: filepath.Join(now, "web.key")}}, nil, slog.New(slog.DiscardHandler))
 	first := s.For(asks("web.test"))
 	if err := os.Symlink("2", now+".new"); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestExpiredCertificateYieldsToAnother(t *testing.T) {
 	ca, dir := testcert.New(t), t.TempDir()
 	a, aKey := ca.Files(dir, "a", ca.Issue(time.Now().Add(time.Hour), "web.test"))
 	b, bKey := ca.Files(dir, "b", ca.Issue(time.Now().Add(2*time.Hour), "web.test"))
-	s := New([]Source{{a, aKey}, {b, bKey}}, slog.New(slog.DiscardHandler))
+	s := New([]Source{{Cert: a, Key: aKey}, {Cert: b, Key: bKey}}, nil, slog.New(slog.DiscardHandler))
 	first := s.For(asks("web.test"))
 	s.slots[0].current.expires = time.Now().Add(-time.Second)
 	if got := s.For(asks("web.test")); got == first || got == nil {

@@ -1,0 +1,8 @@
+# The policy of routers that read certificates from variables.
+namespace "default" {
+  variables {
+    path "certs/*" {
+      capabilities = ["read"]
+    }
+  }
+}

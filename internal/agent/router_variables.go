@@ -1,0 +1,40 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"fmt"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/router/variables"
+	"github.com/reeve-run/reeve/internal/secretfile"
+)
+
+// openVariables returns the variables of a namespace with the router's token, which may have
+// changed since the last call.
+func (a *Agent) openVariables(namespace string) (variables.Client, error) {
+	token, err := secretfile.ReadExternalToken(a.config.Router.TokenFile)
+	if err != nil {
+		return nil, api.Errorf(api.CodeForbidden, "router: token_file: %v", err)
+	}
+	return a.client.WithToken(token).WithNamespace(namespace).Variables(), nil
+}
+
+// warning returns sentences about troubles that do not stop the agent; "" without one.
+func (a *Agent) warning() string {
+	warning := ""
+	if a.trust != nil {
+		warning = a.certificateWarning()
+	}
+	if a.router == nil {
+		return warning
+	}
+	if trouble := a.router.CertificateTrouble(); trouble != "" {
+		if warning != "" {
+			warning += "; "
+		}
+		warning += fmt.Sprintf("router: %s; reeve route certificates lists all", trouble)
+	}
+	return warning
+}
