@@ -20,6 +20,7 @@ const (
 const (
 	aclPoliciesName = "acl_policies"
 	aclTokensName   = "acl_tokens"
+	namespacesName  = "namespaces"
 )
 
 const (
@@ -75,12 +76,18 @@ func admitACLPolicy(all *noun[api.ACLPolicy], c *content, old, new *api.ACLPolic
 	switch {
 	case new == nil, new.Namespace == "", old != nil:
 		return nil
-	case c.Namespace(new.Namespace) == nil:
+	case !hasNamespace(c, new.Namespace):
 		return unknownNamespace("policy", new.Namespace)
 	case count(policiesIn(all.all(c, api.PolicyPrefix(new.Namespace)), new.Namespace)) >= maxNamespacePolicies:
 		return api.Errorf(api.CodeConflict, "namespace %q has %d policies already, which is the maximum: delete one, or add the rules to one", new.Namespace, maxNamespacePolicies)
 	}
 	return nil
+}
+
+// hasNamespace reports whether a namespace exists. By the noun's variable, the admit functions would change
+// the order in which the nouns are declared.
+func hasNamespace(c *content, name string) bool {
+	return nounNamed(namespacesName).(*noun[api.Namespace]).find(c, name) != nil
 }
 
 func unknownNamespace(what, name string) error {
@@ -101,7 +108,7 @@ func admitOfNamespace(all *noun[ACLToken], c *content, old, new *ACLToken) error
 		return api.Errorf(api.CodeInvalid, "a token keeps its namespace and its creator")
 	case old != nil || new.Namespace == "":
 		return nil
-	case c.Namespace(new.Namespace) == nil:
+	case !hasNamespace(c, new.Namespace):
 		return unknownNamespace("token", new.Namespace)
 	}
 	generation := 0

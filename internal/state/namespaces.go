@@ -14,7 +14,7 @@ import (
 // namespaces holds the namespaces of jobs. The default namespace exists even if nobody
 // ever changed it.
 var namespaces = declare(noun[api.Namespace]{
-	name: "namespaces", singular: "namespace", verb: "Namespace", frame: 13,
+	name: namespacesName, singular: "namespace", verb: "Namespace", frame: 13,
 	key:       func(n *api.Namespace) string { return n.Name },
 	stamp:     func(n *api.Namespace) (create, modify *uint64) { return &n.CreateIndex, &n.ModifyIndex },
 	builtIn:   []*api.Namespace{{Name: api.DefaultNamespace, Description: "Default namespace", CreateIndex: 1, ModifyIndex: 1}},
