@@ -358,7 +358,7 @@ func (a *Agent) newHandler() *httpapi.Handler {
 		config.Router = a.router.Status
 	}
 	if a.config.speaksSDK() {
-		dialect := httpapi.Dialect{Claims: sdk.Claims}
+		dialect := httpapi.Dialect{Claims: sdk.Claims, Needs: sdk.Needs}
 		if a.server != nil {
 			dialect.Handler = sdk.New(a.server, a.log)
 		}

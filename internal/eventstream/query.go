@@ -26,12 +26,17 @@ type Query struct {
 	Replay    bool           // begin with the oldest retained event
 	Timeline  string         // timeline of From; "": unknown
 	From      uint64         // index of the first event; 0: the next one
-	Skip      int            // number of events of index From that the subscriber has already
+	// May reports whether the subscriber may receive an event at this moment; nil: all.
+	May  func(*api.Event) bool
+	Skip int // number of events of index From that the subscriber has already
 }
 
 // admits reports whether the subscriber receives an event.
 func (q *Query) admits(e *api.Event) (bool, error) {
 	if isNamespaced(e) && q.Namespace != allNamespaces && q.Namespace != e.Namespace || !q.Topics.has(e) {
+		return false, nil
+	}
+	if q.May != nil && !q.May(e) { // before the filter, whose errors would show that the event exists
 		return false, nil
 	}
 	return matchesEvent(q.Filter, e)

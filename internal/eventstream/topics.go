@@ -54,6 +54,9 @@ var foreignTopics = []string{
 	"ACLAuthMethod", "ACLBindingRule", "ACLPolicy", "ACLRole", "ACLToken", "CSIPlugin", "CSIVolume", "HostVolume", "Operator", "Variable",
 }
 
+// IsForeignTopic reports whether a topic is one of Nomad without events here.
+func IsForeignTopic(name string) bool { return slices.Contains(foreignTopics, name) }
+
 // TopicNames returns the names of all topics, sorted.
 func TopicNames() []string {
 	names := make([]string, len(topics))

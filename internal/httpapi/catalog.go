@@ -10,7 +10,6 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
 
-	live "github.com/reeve-run/reeve/internal/server/catalog"
 )
 
 // entriesByID lists the catalog by allocation id.
@@ -28,7 +27,7 @@ func listCatalog(c *call, v *state.Snapshot) ([]*api.CatalogEntry, uint64, error
 		entries.Ascend(c.prefix, func(_ string, e *api.CatalogEntry) bool { return yield(e) })
 	}
 	page, err := pageOf(c, entriesByID, where(all, func(e *api.CatalogEntry) bool {
-		return c.inNamespace(e.Namespace) && strings.HasPrefix(e.AllocID, c.prefix)
+		return c.inNamespace(e.Namespace) && c.mayRead(e.Namespace) && strings.HasPrefix(e.AllocID, c.prefix)
 	}))
 	if page == nil {
 		page = []*api.CatalogEntry{}
@@ -44,6 +43,7 @@ func streamCatalog(c *call) error {
 	}
 	rewound := c.Server.Store().Snapshot().Lacks(c.told())
 	subscription := c.Server.Catalog().Subscribe()
+	view := c.newCatalogView()
 	s := newStream(c, lines)
 	c.setIndex(c.Server.Store().Index())
 	if err := s.start(); err != nil {
@@ -59,7 +59,7 @@ func streamCatalog(c *call) error {
 			if rewound { // the first message is complete, and this reader's alone
 				m.Rewound, rewound = true, false
 			}
-			line, err := c.catalogLine(m)
+			line, err := view.line(m)
 			if err != nil {
 				return err
 			}
@@ -73,27 +73,4 @@ func streamCatalog(c *call) error {
 	}()
 	stop()
 	return s.end(err)
-}
-
-// catalogLine returns the part of a message that a caller may see. Callers that request
-// all namespaces share one line.
-func (c *call) catalogLine(m *live.Message) ([]byte, error) {
-	if c.namespace == allNamespaces {
-		return m.Line()
-	}
-	u := &api.CatalogUpdate{Index: m.Index, Complete: m.Complete, Cluster: m.Cluster, Timeline: m.Timeline, Rewound: m.Rewound, Nodes: m.Nodes, Removed: m.Removed}
-	for _, e := range m.Entries {
-		if c.inNamespace(e.Namespace) {
-			u.Entries = append(u.Entries, e)
-		}
-	}
-	for _, s := range m.Stacks {
-		if c.inNamespace(s.Namespace) {
-			u.Stacks = append(u.Stacks, s)
-		}
-	}
-	if !u.Complete && len(u.Entries)+len(u.Removed)+len(u.Nodes)+len(u.Stacks) == 0 {
-		return nil, nil
-	}
-	return (&live.Message{CatalogUpdate: u}).Line()
 }

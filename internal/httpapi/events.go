@@ -61,6 +61,7 @@ func (c *call) parseEventQuery() (q eventstream.Query, err error) {
 	if q.Progress, err = c.flag("progress"); err != nil {
 		return q, err
 	}
+	q.May = c.mayReceive()
 	q.Namespace, q.Timeline, q.From = c.namespace, c.query.Get("timeline"), c.index
 	q.Replay = c.query.Get("index") != "" && c.index == 0
 	// A browser that reconnects repeats its first request, with its position in this header.

@@ -79,6 +79,9 @@ type Config struct {
 type Dialect struct {
 	Claims  func(*url.URL) bool // whether a path is the dialect's
 	Handler http.Handler        // nil on an agent without a server, which forwards its requests
+	// Needs returns the capability that a request needs in the namespace of its query; "": management. nil:
+	// all requests need management.
+	Needs func(*http.Request) string
 	// Open reports whether everyone may send a request, which must neither change nor show
 	// anything: a login; nil: none.
 	Open func(*http.Request) bool
@@ -273,6 +276,7 @@ func (h *Handler) serveDialect(w http.ResponseWriter, r *http.Request, d Dialect
 	open := d.isOpen(r)
 	c := &call{Handler: h, w: w, r: r, route: &route{Method: r.Method, Pattern: r.URL.Path, Capability: SubmitJob, Open: open, Leads: true}}
 	c.route.Audited = isWrite(r)
+	c.settleDialect(d)
 	witnessOf(w).found(c.route, r)
 	if err := c.authorize(); err != nil {
 		c.fail(err)

@@ -72,6 +72,12 @@ func (c *call) authorizeRights() error {
 		return nil
 	case ofQuota:
 		return nil
+	case ofEvents:
+		return c.permitEvents(r)
+	case everyNamespace:
+		return c.permitEvery()
+	case ofDialect:
+		return c.permitDialect()
 	case ofDelegation:
 		if !r.ACL.AllowsAnywhere(capability) {
 			return c.forbidden("only management tokens may use it, and tokens with the capability in a namespace")

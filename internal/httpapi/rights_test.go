@@ -75,7 +75,7 @@ func mayUse(r *route, c acl.Capability) bool {
 		return !r.ForServers
 	}
 	switch {
-	case r.about == ofManagement:
+	case r.about == ofManagement, r.about == everyNamespace: // the tokens have a capability in one namespace only
 		return false
 	case r.about == ofDelegation: // an id without a body is of no namespace
 		return c == acl.Delegate && (r.In != nil || !strings.Contains(r.Pattern, "{id}"))

@@ -186,7 +186,7 @@ func routeTable() []route {
 		write(del, "/v1/service/{name}/{id}", SubmitJob, "Always fails: registrations are derived from allocations.", refuseServiceDelete),
 		read("/v1/job/{id}/services", ReadJob, "Lists the services of a job's routable allocations.", getJobServices).blocking(allocations).filtered().params("tag"),
 		read("/v1/allocation/{id}/services", ReadJob, "Lists the services of an allocation; none while it is not routable.", getAllocationServices).blocking(allocations).filtered().params("tag"),
-		read("/v1/catalog", ReadJob, "Lists the services and routes of each routable allocation, by allocation id.", listCatalog).blocking(allocations).filtered(),
+		read("/v1/catalog", ReadJob, "Lists the services and routes of each routable allocation, by allocation id.", listCatalog).filtering().blocking(allocations).filtered(),
 		speaking[none, api.CatalogUpdate](raw(fetch, "/v1/catalog/stream", ReadJob, "Sends the catalog: all of it first, then every change, one JSON object per line; `{}` is a heartbeat. A slow reader is resynchronized.", lines, streamCatalog).params("timeline", "index")).forNodes(anyNode),
 
 		list("/v1/nodes", ReadNode, "Lists nodes by id.", nodesByID, listNodes, showNode).blocking(nodes).params("resources", "os"),
@@ -205,7 +205,7 @@ func routeTable() []route {
 		write(put, "/v1/node/pool/{id}", WriteNode, "Creates or updates a node pool under its name.", putNamedNodePool),
 		write(del, "/v1/node/pool/{id}", WriteNode, "Deletes a node pool without nodes and jobs.", deleteNodePool),
 		list("/v1/node/pool/{id}/nodes", ReadNode, "Lists the nodes of a node pool by id.", nodesByID, listPoolNodes, showNode).blocking(nodes).params("resources", "os"),
-		list("/v1/node/pool/{id}/jobs", ReadJob, "Lists the jobs of a node pool by namespace and id.", jobsByName, listPoolJobs, showJob).blocking(jobs, allocations, evaluations).params("meta"),
+		list("/v1/node/pool/{id}/jobs", ReadJob, "Lists the jobs of a node pool by namespace and id.", jobsByName, listPoolJobs, showJob).filtering().blocking(jobs, allocations, evaluations).params("meta"),
 
 		write(put, "/v1/node/{id}/register", BeNode, "Registers a node with its attributes and resources.", registerNode).forNodes(ownNode),
 		write(put, "/v1/node/{id}/orphans", BeNode, "Reports the orphans of a node: allocations that the servers do not know.", offerOrphans).upTo(nodeBodyLimit).forNodes(ownNode),
@@ -231,8 +231,8 @@ func routeTable() []route {
 		speaking[none, api.EventBatch](raw(fetch, "/v1/event/stream", ReadJob, "Sends events as they happen, after a snapshot if requested: the events of each log index together, as one JSON object per line or as server-sent events.", lines, streamEvents).params(eventParams...)),
 
 		read("/v1/orphans", ReadJob, "Lists orphans: running allocations without a registered job.", listOrphans).blocking(allocations, jobs, domains).filtered(),
-		read("/v1/domains", ReadJob, "Lists fresh domains by name.", listDomains).blocking(domains).filtered().params("all"),
-		read("/v1/domain/{id}", ReadJob, "Returns a domain, fresh or not; `@none` is the domain of jobs without a domain.", getDomain).blocking(domains),
+		read("/v1/domains", ReadOperator, "Lists fresh domains by name.", listDomains).blocking(domains).filtered().params("all"),
+		read("/v1/domain/{id}", ReadOperator, "Returns a domain, fresh or not; `@none` is the domain of jobs without a domain.", getDomain).blocking(domains),
 		write(put, "/v1/domain/{id}", MarkDomain, "Marks a domain as fresh, for a TTL or without limit: its owner confirms that all of its jobs are registered.", putDomain).strict().bodyOptional(),
 		write(del, "/v1/domain/{id}", MarkDomain, "Ends the freshness of a domain early.", endFreshness),
 

@@ -33,6 +33,12 @@ const (
 	// ofQuota is for routes that show the quotas of namespaces in which the caller has a capability:
 	// their handlers decide.
 	ofQuota subject = "quota"
+	// ofEvents is for the event stream: each topic has its own capability.
+	ofEvents subject = "events"
+	// everyNamespace is for routes about objects to which jobs of all namespaces belong.
+	everyNamespace subject = "every namespace"
+	// ofDialect is for requests of a dialect about a job of one namespace.
+	ofDialect subject = "dialect"
 	// ofDelegation is for routes that change the access to a namespace: their handlers decide, because the
 	// capability counts also in namespaces below.
 	ofDelegation subject = "delegation"
@@ -76,6 +82,10 @@ var subjects = []struct {
 	{"/v1/services", ofNamespace},
 	{"/v1/service/", ofNamespace},
 	{"/v1/search", ofNamespace},
+	{"/v1/catalog", ofNamespace},
+	{"/v1/event/stream", ofEvents},
+	{"/v1/domain/", everyNamespace},
+	{"/v1/node/pool/{id}/jobs", ofNamespace},
 	{"/v1/namespaces", ofAnyNamespace},
 	{"/v1/namespace/", ofAnyNamespace},
 }

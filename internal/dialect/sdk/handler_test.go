@@ -4,6 +4,7 @@
 package sdk
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -114,4 +115,29 @@ func FuzzRequests(f *testing.F) {
 			t.Errorf("%s %s with %q: %d %s", method, path, body, w.Code, w.Body)
 		}
 	})
+}
+
+// TestRequestsOfOneServiceNeedRightsOfItsNamespace lists what each row of the table needs. Everything else
+// needs management.
+func TestRequestsOfOneServiceNeedRightsOfItsNamespace(t *testing.T) {
+	for _, rt := range routes() {
+		want := ""
+		switch first := rt.path[0]; {
+		case first == "plans" || first == "plan":
+			want = "operate-plan"
+		case first == "pod":
+			want = "alloc-lifecycle"
+		case first == "state" || first == "artifacts" || first == "debug":
+			want = "management"
+		}
+		if rt.method == http.MethodGet && want != "management" {
+			want = "read-job"
+		}
+		for _, prefix := range []string{"/v1/service/x/", "/service/a/b/v1/", "/v1/multi/x/v1/"} {
+			r := httptest.NewRequest(rt.method, prefix+strings.NewReplacer("{", "", "}", "").Replace(strings.Join(rt.path, "/")), nil)
+			if got := cmp.Or(Needs(r), "management"); got != want {
+				t.Errorf("%s %s needs %s, want %s", rt.method, r.URL.Path, got, want)
+			}
+		}
+	}
 }

@@ -4,6 +4,7 @@
 package sdk
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -51,6 +52,33 @@ func cut(u *url.URL) (service string, rest []string, ok bool) {
 		}
 	}
 	return "", nil, false
+}
+
+// Needs returns the capability that a request needs in the namespace of its service; "": the request
+// reaches beyond a namespace, or shows more than the API does.
+func Needs(r *http.Request) string {
+	_, rest, ok := cut(r.URL)
+	if !ok {
+		return ""
+	}
+	read := r.Method == http.MethodGet
+	switch rest[0] {
+	case "plans", "plan":
+		if !read {
+			return "operate-plan"
+		}
+		return "read-job"
+	case "pod":
+		if !read {
+			return "alloc-lifecycle"
+		}
+		return "read-job"
+	case "endpoints", "health", "configurations":
+		if read {
+			return "read-job"
+		}
+	}
+	return ""
 }
 
 func isVersion(segment string) bool { return segment == "v1" || segment == "v2" }
