@@ -54,6 +54,12 @@ func (t *Task) AllIdentities() []*Identity {
 	return append([]*Identity{t.Identity}, t.Identities...)
 }
 
+// UsesAPI reports whether the task gets to see one of its identities. It then has a socket for the
+// API of the cluster.
+func (t *Task) UsesAPI() bool {
+	return slices.ContainsFunc(t.AllIdentities(), func(i *Identity) bool { return i.Env || i.HasFile() })
+}
+
 // IsDefault reports whether the identity is that for the API of the cluster.
 func (i *Identity) IsDefault() bool { return i.Name == "" || i.Name == DefaultIdentity }
 

@@ -66,6 +66,7 @@ type Agent struct {
 	announced atomic.Int64 // end of the certificate that the leader knows: Unix time in nanoseconds
 	handler   *httpapi.Handler
 	http      *http.Server
+	tasks     *http.Server // of the sockets of tasks
 	server    *server.Server
 	node      *node.Node
 	router    *router.Router
@@ -164,7 +165,7 @@ func (a *Agent) open(ctx context.Context) (err error) {
 		return err
 	}
 	a.handler = a.newHandler()
-	a.http = httpapi.NewServer(a.handler, a.log)
+	a.http, a.tasks = httpapi.NewServer(a.handler, a.log), httpapi.NewTaskServer(a.handler, a.log)
 	return nil
 }
 
@@ -217,6 +218,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		}
 	}
 	a.http.BaseContext = func(net.Listener) context.Context { return run }
+	a.tasks.BaseContext = a.http.BaseContext
 	failed := make(chan error, 3)
 	wg.Go(func() {
 		if err := a.http.Serve(a.port.HTTP()); !errors.Is(err, http.ErrServerClosed) {
@@ -278,6 +280,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	if a.http.Shutdown(graceful) != nil {
 		a.http.Close()
 	}
+	a.tasks.Close()
 	wg.Wait()
 	if a.server != nil {
 		err = errors.Join(err, a.server.Shutdown(graceful))

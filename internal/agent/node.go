@@ -44,7 +44,7 @@ func (a *Agent) newNode() (*node.Node, error) {
 		ReservedCPU: c.Reserved.CPU.CPUShares, ReservedMB: c.Reserved.Memory.MemoryMB, ReservedDisk: c.Reserved.Disk.DiskMB,
 		ReservedPorts: c.Reserved.Networks.ReservedHostPorts, KeepEnded: c.MaxAllocsKept,
 		ReservedCores: c.ReservedCores, Devices: c.Devices, HostNetworks: c.HostNetworks,
-		Servers: a.nodeServers(), Data: dataFrom(a.client), Ended: endOf(a.client),
+		Servers: a.nodeServers(), ServeTask: a.serveTask, Data: dataFrom(a.client), Ended: endOf(a.client),
 		Drivers: map[string]driver.Driver{
 			"raw_exec":    rawexec.New(a.supervisor),
 			"exec":        exec.New(a.supervisor, exec.Config{}),

@@ -16,6 +16,9 @@
 //     directory, or as processes of the agent's own user, of root, and of the user who
 //     started the agent through sudo. The kernel reports the user of a connection.
 //
+// An agent also has a socket for each task with an identity, on which every request needs a
+// token: see TaskAddr.
+//
 // Two kinds of processes need a token even as such a user: isolated tasks, which have
 // another root directory than the agent, and the agent itself, because its router, checks
 // and callbacks send requests on behalf of others. All other callers are unknown.

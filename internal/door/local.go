@@ -34,6 +34,9 @@ func (d *Door) Mark(ctx context.Context, c net.Conn) context.Context {
 // localCaller returns the caller of a request without TLS. A trusted process needs no token,
 // and a wrong one does not harm it, unless it is a user's: tools send tokens of other clusters.
 func (d *Door) localCaller(r *http.Request) (Caller, error) {
+	if IsTask(r) {
+		return d.taskCaller(r)
+	}
 	switch {
 	case d.hasAgentToken(r.Header):
 		return Caller{Kind: Local}, nil

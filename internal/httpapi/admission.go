@@ -28,7 +28,7 @@ func (h *Handler) admit(r *http.Request) (*http.Request, error) {
 		}
 		var err error
 		caller, err = h.Door.Caller(r)
-		open := err != nil && (h.open[r.Method+" "+r.URL.Path] || h.isOpenDialect(r))
+		open := err != nil && !door.IsTask(r) && (h.open[r.Method+" "+r.URL.Path] || h.isOpenDialect(r))
 		if err != nil && !open {
 			if flood := h.limitToken(r); flood != nil {
 				h.Metrics.Limited(limit.Token)

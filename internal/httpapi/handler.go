@@ -208,6 +208,16 @@ func NewServer(h *Handler, logger *slog.Logger) *http.Server {
 	return s
 }
 
+// NewTaskServer returns an HTTP server for the sockets of tasks. A connection carries one request at
+// a time, so that the number of connections bounds the requests of a task.
+func NewTaskServer(h *Handler, logger *slog.Logger) *http.Server {
+	s := NewServer(h, logger)
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	s.Protocols, s.HTTP2 = &protocols, nil
+	return s
+}
+
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.Audit == nil {

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -83,6 +84,9 @@ type Config struct {
 	Keeper  Keeper                   // keeps tasks that outlive the agent; nil: no driver has such tasks
 	Logger  *slog.Logger
 	Traffic taskenv.Traffic
+	// ServeTask serves the API of the agent on the socket of a task until stop is called; nil: tasks
+	// have no socket.
+	ServeTask func(alloc, task string, l net.Listener) (stop func())
 	// Uptime returns how long the machine has been up, including suspension; default: the
 	// kernel's value.
 	Uptime func() time.Duration
@@ -180,7 +184,7 @@ func New(c Config) (*Node, error) {
 	n.reporter = newReporter(n.sendReports, n.acknowledged)
 	n.host = &runner.Host{
 		Drivers: c.Drivers, Dirs: dirs, Ledger: l, Checks: n.checks, Node: n.Node, Environ: os.Environ(), Logger: c.Logger,
-		Context: ctx, Traffic: c.Traffic,
+		Context: ctx, Traffic: c.Traffic, Serve: c.ServeTask,
 		Identity: func(ctx context.Context, r *api.IdentityRequest) (*api.IdentityResponse, error) {
 			return c.Servers.SignIdentity(ctx, n.identity.ID, r)
 		},

@@ -41,8 +41,10 @@ type Host struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Identity returns the signed token of a task; nil: the servers sign none.
 	Identity func(ctx context.Context, r *api.IdentityRequest) (*api.IdentityResponse, error)
-	Logger   *slog.Logger
-	Context  context.Context // ends with the agent; tasks outlive it
+	// Serve serves the API on the socket of a task until stop is called; nil: tasks have no socket.
+	Serve   func(alloc, task string, l net.Listener) (stop func())
+	Logger  *slog.Logger
+	Context context.Context // ends with the agent; tasks outlive it
 	// Changed is called when the servers need a report of the runner: soon, or immediately
 	// if urgent. It must not block, and is called with locks held.
 	Changed func(r *Runner, urgent bool)

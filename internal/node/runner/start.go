@@ -119,7 +119,9 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 		return nil, setupFailure(err)
 	}
 	dt := t.driverTask(a, g, s, run)
-	if virtual, ok := d.(interface{ WithoutDirs(*driver.Task) bool }); !ok || !virtual.WithoutDirs(dt) {
+	virtual, ok := d.(interface{ WithoutDirs(*driver.Task) bool })
+	built := !ok || !virtual.WithoutDirs(dt)
+	if built {
 		if err := h.Dirs.Build(a.ID, s.Name, owner, d.View(dt.Dir).Local == dt.Dir.Local); err != nil {
 			return nil, setupFailure(err)
 		}
@@ -132,6 +134,11 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 	env, err := t.obtainIdentities(ctx, a, s, owner)
 	if err != nil {
 		return nil, setupFailure(err)
+	}
+	if built {
+		if err := t.openSocket(a, s, owner); err != nil {
+			return nil, setupFailure(err)
+		}
 	}
 	dt.Env = append(dt.Env, env...)
 	if err := recorded(); err != nil {

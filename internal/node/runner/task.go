@@ -38,6 +38,7 @@ type task struct {
 	startPending bool        // its turn has come, and it has no process yet
 	recovering   bool        // Resume is looking for the process of an earlier agent
 	wake         chan struct{}
+	socket       func()               // ends the task's socket; nil: it has none. Of the loop alone
 	renewals     map[string]time.Time // of the run's identities, by name; replaced, never changed in place
 
 	// The state of its launch; see launch.go.
@@ -98,6 +99,10 @@ func (t *task) change(do func(*api.TaskState)) {
 // agent ends. found is the process that an earlier agent started; nil if there is none.
 func (t *task) loop(ctx context.Context, found driver.Handle) {
 	h := found
+	if found != nil {
+		t.adoptSocket()
+	}
+	defer t.closeSocket()
 	for ctx.Err() == nil {
 		if h == nil {
 			h = t.start(ctx)
@@ -111,6 +116,7 @@ func (t *task) loop(ctx context.Context, found driver.Handle) {
 			stop := t.keepIdentities(ctx, h)
 			exit, err := h.Wait(ctx)
 			stop()
+			t.closeSocket()
 			if ctx.Err() != nil {
 				return
 			}

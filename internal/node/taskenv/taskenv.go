@@ -140,6 +140,9 @@ func (e *Env) addBase(in Input) {
 	e.set("ALLOC_DIR", in.Dir.Alloc)
 	e.set("TASK_DIR", in.Dir.Local)
 	e.set("SECRETS_DIR", in.Dir.Secrets)
+	if in.Task != nil && in.Task.UsesAPI() {
+		e.set("UNIX_ADDR", "unix://"+in.Dir.Secrets+"/api.sock")
+	}
 }
 
 func (e *Env) addAllocation(in Input) {

@@ -161,3 +161,20 @@ func TestCoresAndDevicesAreNamed(t *testing.T) {
 		t.Errorf("the driver is told cores %q", l.Cores)
 	}
 }
+
+func TestATaskWithAnIdentityHasASocket(t *testing.T) {
+	in := input()
+	if got := Build(in).Get("NOMAD_UNIX_ADDR"); got != "" {
+		t.Errorf("without an identity: %q", got)
+	}
+	in.Task.Identity = &api.Identity{Name: "hidden"}
+	if got := Build(in).Get("NOMAD_UNIX_ADDR"); got != "" {
+		t.Errorf("with an identity that the task does not see: %q", got)
+	}
+	in.Task.Identities = []*api.Identity{{Env: true}}
+	for _, name := range []string{"NOMAD_UNIX_ADDR", "REEVE_UNIX_ADDR"} {
+		if got := Build(in).Get(name); got != "unix:///s/server/api.sock" {
+			t.Errorf("%s = %q", name, got)
+		}
+	}
+}
