@@ -37,6 +37,19 @@ type RequestRecord struct {
 // RequestRecords is a page of records of one server.
 type RequestRecords struct {
 	Records   []*RequestRecord
-	NextToken string `json:",omitempty"` // where the next page, of older records, begins; "": this is the last
-	Dropped   uint64 // records that this server lost since its start
+	NextToken string       `json:",omitempty"` // where the next page, of older records, begins; "": this is the last
+	Dropped   uint64       // records that this server lost since its start
+	Sinks     []*AuditSink `json:",omitempty"` // places to which this server copies its records
+}
+
+// An AuditSink is a place to which a server copies its records.
+type AuditSink struct {
+	Name, Type   string
+	Target       string    // path of the file, or address of the collector without its query
+	Records      uint64    // delivered since the start of the server
+	WaitingBytes int64     // of records that are not delivered yet
+	Failures     uint64    // attempts that failed since the start of the server
+	FailingSince time.Time `json:",omitzero"`  // zero: the last attempt succeeded
+	Error        string    `json:",omitempty"` // cause of the last failure, if the sink fails
+	Gaps         uint64    // times that records were deleted before they were delivered
 }

@@ -27,6 +27,7 @@ import (
 
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/auditlog"
+	"github.com/reeve-run/reeve/internal/auditsink"
 	"github.com/reeve-run/reeve/internal/dialect/nelson"
 	"github.com/reeve-run/reeve/internal/dialect/sdk"
 	"github.com/reeve-run/reeve/internal/dns"
@@ -73,6 +74,7 @@ type Agent struct {
 	dns       *dns.Server
 	guard     *kms.Guard    // of the keys of this server
 	audit     *auditlog.Log // nil: the agent keeps no records of requests
+	sinks     []*auditsink.Sink
 	client    *client.Client
 	links     *nodelink.Server // connections of nodes; nil without a server or certificates
 	members   *http.Transport  // of requests to other members; nil without certificates
@@ -335,7 +337,7 @@ func (a *Agent) release() {
 // newHandler returns the HTTP API of this process.
 func (a *Agent) newHandler() *httpapi.Handler {
 	config := httpapi.Config{
-		Metrics: a.newMetrics(), Log: a.tail.bytes, Audit: a.audit, Limits: a.config.Limits,
+		Metrics: a.newMetrics(), Log: a.tail.bytes, Audit: a.audit, Limits: a.config.Limits, AuditSinks: a.sinkStatus, Warning: a.warning,
 		Server: a.server, Servers: a.servers, Logger: a.log,
 		Region: a.config.Region, Datacenter: a.config.Datacenter, Name: a.config.Name, Version: a.config.Version,
 		Warning: a.warning, Door: a.door, ServerToken: cmp.Or(os.Getenv("REEVE_TOKEN"), os.Getenv("NOMAD_TOKEN")),

@@ -24,12 +24,15 @@ type Audit struct {
 	Disabled bool
 	Files    int // that are kept; default: auditlog.DefaultFiles
 	FileMB   int // size at which the next file begins; default: auditlog.DefaultFileMB
+	Sinks    []AuditSink
 }
 
 type fileAudit struct {
 	Enabled *bool `hcl:"enabled,optional"`
 	Files   *int  `hcl:"files,optional"`
 	FileMB  *int  `hcl:"file_mb,optional"`
+
+	Sinks []fileAuditSink `hcl:"sink,block"`
 }
 
 func (a *Audit) merge(path string, f *fileAudit) error {
@@ -53,7 +56,7 @@ func (a *Audit) merge(path string, f *fileAudit) error {
 		}
 		*n.into = *n.value
 	}
-	return nil
+	return a.mergeSinks(path, f.Sinks)
 }
 
 // openAudit opens the records of requests. Only servers keep some.
@@ -63,10 +66,15 @@ func (a *Agent) openAudit() (err error) {
 	}
 	c := a.config.Audit
 	a.audit, err = auditlog.Open(auditlog.Config{
-		Dir: filepath.Join(a.config.DataDir, "audit"), Files: c.Files, FileBytes: int64(c.FileMB) << 20, Server: a.config.Name, Logger: a.log,
+		Dir: a.auditDir(), Files: c.Files, FileBytes: int64(c.FileMB) << 20, Server: a.config.Name, Logger: a.log,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return a.openSinks()
 }
+
+func (a *Agent) auditDir() string { return filepath.Join(a.config.DataDir, "audit") }
 
 // auditTimeout bounds the wait for a disk that hangs when the agent ends.
 const auditTimeout = 2 * time.Second
@@ -81,4 +89,5 @@ func (a *Agent) closeAudit() {
 	if err := a.audit.Close(ctx); err != nil {
 		a.log.Error("audit log did not end", "error", err)
 	}
+	a.closeSinks(ctx)
 }

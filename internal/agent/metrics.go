@@ -21,6 +21,7 @@ func (a *Agent) newMetrics() *metrics.Registry {
 	}
 	if a.audit != nil {
 		sources.Audit = func() (written, dropped uint64) { f := a.audit.Figures(); return f.Written, f.Dropped }
+		sources.AuditSinks = a.sinkStatus
 	}
 	if a.trust != nil {
 		sources.CertificateExpiry = a.trust.Expires

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,6 +48,10 @@ type Log struct {
 	written  atomic.Uint64
 	dropped  atomic.Uint64
 
+	mu        sync.Mutex
+	committed Position      // the end of the last line that is completely written
+	changed   chan struct{} // closed when committed changes
+
 	stop  context.CancelFunc
 	ended chan struct{}
 }
@@ -65,11 +70,12 @@ func Open(c Config) (*Log, error) {
 	if c.create == nil {
 		c.create = appendTo
 	}
-	l := &Log{config: c, queue: make(chan *api.RequestRecord, queueLength), flush: make(chan chan struct{}), ended: make(chan struct{})}
+	l := &Log{config: c, queue: make(chan *api.RequestRecord, queueLength), flush: make(chan chan struct{}), ended: make(chan struct{}), changed: make(chan struct{})}
 	l.files = files{dir: c.Dir, keep: c.Files, limit: c.FileBytes, create: c.create}
 	if err := l.files.open(); err != nil {
 		return nil, api.Errorf(api.CodeInvalid, "open the audit log in %s: %v: make the directory writable for the agent, or disable the log with audit { enabled = false }", c.Dir, err)
 	}
+	l.commit()
 	ctx, stop := context.WithCancel(context.Background())
 	l.stop = stop
 	go func() {
@@ -203,6 +209,7 @@ func (l *Log) write(r *api.RequestRecord) {
 		l.failing = true
 		return
 	}
+	l.commit()
 	l.lost -= counted
 	l.written.Add(uint64(n))
 	if l.failing {

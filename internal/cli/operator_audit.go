@@ -6,6 +6,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -57,15 +58,17 @@ Only management tokens and operators may read them.`,
 			if since > 0 {
 				q.Since = c.Now().Add(-since)
 			}
-			l := &requestLister{call: r, cl: r.cl.WithNamespace(c.flags.namespace), seen: map[string]time.Time{}}
+			l := &requestLister{call: r, cl: r.cl.WithNamespace(c.flags.namespace), seen: map[string]time.Time{}, sinks: map[string][]*api.AuditSink{}, names: map[string]string{}}
 			records, err := l.list(q, limit)
 			if err != nil {
 				return err
 			}
 			if follow {
+				l.tellSinks()
 				return l.follow(q, records)
 			}
 			l.tellFailures()
+			l.tellSinks()
 			return r.show(records, func(p *term.Page) {
 				if len(records) == 0 {
 					p.Line("No records.")
@@ -82,6 +85,9 @@ type requestLister struct {
 	cl     *client.Client
 	seen   map[string]time.Time // ids of shown records, for the time of auditDelay
 	failed map[string]error     // servers that did not answer, by name
+
+	sinks map[string][]*api.AuditSink // by id of their server
+	names map[string]string           // of servers, by id
 }
 
 // list returns the newest records of all servers, the oldest of them first. It fails only if no server answers.
@@ -95,6 +101,7 @@ func (l *requestLister) list(q client.RequestQuery, limit int) ([]*api.RequestRe
 	var last error
 	for _, s := range servers {
 		q.Member = s.ID
+		l.names[s.ID] = s.Name
 		records, err := l.ofServer(q, limit)
 		if err != nil {
 			l.failed[s.Name], last = err, err
@@ -118,6 +125,9 @@ func (l *requestLister) ofServer(q client.RequestQuery, limit int) (all []*api.R
 			return nil, err
 		}
 		all = append(all, page.Records...)
+		if q.NextToken == "" {
+			l.sinks[q.Member] = page.Sinks
+		}
 		if q.NextToken = page.NextToken; q.NextToken == "" {
 			break
 		}
@@ -130,6 +140,30 @@ func (l *requestLister) tellFailures() {
 	for name, err := range l.failed {
 		fmt.Fprintf(l.Stderr, "Missing: the records of server %s: %v\n", api.Printable(name, 80), err)
 	}
+}
+
+// tellSinks names the places to which servers cannot copy their records.
+func (l *requestLister) tellSinks() {
+	for _, id := range slices.Sorted(maps.Keys(l.sinks)) {
+		for _, s := range l.sinks[id] {
+			if sentence := sinkWarning(s); sentence != "" {
+				fmt.Fprintf(l.Stderr, "Warning: server %s: %s\n", api.Printable(l.names[id], 80), sentence)
+			}
+		}
+	}
+}
+
+// sinkWarning says what is wrong with a sink, and what to do; "": nothing.
+func sinkWarning(s *api.AuditSink) string {
+	name, target := api.Printable(s.Name, 40), api.Printable(s.Target, 200)
+	switch {
+	case !s.FailingSince.IsZero():
+		return fmt.Sprintf("audit sink %s does not deliver to %s since %s: %s; %s wait in the audit log, which deletes its oldest file when it is full: repair the receiver, or correct the sink in the block audit of the server's configuration",
+			name, target, s.FailingSince.Format(time.RFC3339), api.Printable(s.Error, 300), human.Bytes(max(0, s.WaitingBytes)))
+	case s.Gaps > 0:
+		return fmt.Sprintf("audit sink %s missed records %d times since the server started: the audit log deleted them before they were delivered to %s; increase files or file_mb in the block audit of the server's configuration", name, s.Gaps, target)
+	}
+	return ""
 }
 
 // followLimit bounds the new records of one server that follow shows at once.

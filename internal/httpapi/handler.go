@@ -68,7 +68,10 @@ type Config struct {
 
 	Metrics *metrics.Registry // nil: of Server alone
 	Audit   *auditlog.Log     // stores records of requests; nil: this agent keeps none
-	Log     func() []byte     // the end of this agent's log; nil: none
+
+	// AuditSinks describes the places to which Audit is copied; nil: none.
+	AuditSinks func() []*api.AuditSink
+	Log        func() []byte // the end of this agent's log; nil: none
 
 	Limits map[limit.Class]limit.Rate // of requests, instead of the defaults; see limits.go
 

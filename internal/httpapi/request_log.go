@@ -38,5 +38,8 @@ func getRequestLog(c *call) error {
 	if err != nil {
 		return err
 	}
+	if c.AuditSinks != nil {
+		page.Sinks = c.AuditSinks()
+	}
 	return c.writeJSON(http.StatusOK, page)
 }

@@ -63,6 +63,15 @@ func (e *emitter) agent(now time.Time) {
 	}
 	e.counter("reeve.audit.records_total", written)
 	e.counter("reeve.audit.dropped_total", dropped)
+	if r.sources.AuditSinks != nil {
+		for _, s := range r.sources.AuditSinks() {
+			e.counter("reeve.audit.sink.records_total", s.Records, Label(s.Name))
+			e.counter("reeve.audit.sink.failures_total", s.Failures, Label(s.Name))
+			e.counter("reeve.audit.sink.gaps_total", s.Gaps, Label(s.Name))
+			e.gauge("reeve.audit.sink.waiting_bytes", float64(s.WaitingBytes), Label(s.Name))
+			e.flag("reeve.audit.sink.failing", !s.FailingSince.IsZero(), Label(s.Name))
+		}
+	}
 	e.runtime()
 	left, at := until(r.sources.CertificateExpiry, now)
 	e.gauge("nomad.agent.tls.cert.expiration_seconds", left)

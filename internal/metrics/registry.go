@@ -38,6 +38,8 @@ type Sources struct {
 	// Audit returns the numbers of records of requests that the agent wrote, and that it dropped; nil: it
 	// keeps none.
 	Audit func() (written, dropped uint64)
+	// AuditSinks returns the places to which the agent copies its records; nil: it has none.
+	AuditSinks func() []*api.AuditSink
 
 	Logger *slog.Logger // nil discards
 }
