@@ -337,7 +337,7 @@ func (a *Agent) release() {
 // newHandler returns the HTTP API of this process.
 func (a *Agent) newHandler() *httpapi.Handler {
 	config := httpapi.Config{
-		Metrics: a.newMetrics(), Log: a.tail.bytes, Audit: a.audit, Limits: a.config.Limits, AuditSinks: a.sinkStatus, Warning: a.warning,
+		Metrics: a.newMetrics(), Log: a.tail.bytes, Audit: a.audit, Limits: a.config.Limits, AuditSinks: a.sinkStatus,
 		Server: a.server, Servers: a.servers, Logger: a.log,
 		Region: a.config.Region, Datacenter: a.config.Datacenter, Name: a.config.Name, Version: a.config.Version,
 		Warning: a.warning, Door: a.door, ServerToken: cmp.Or(os.Getenv("REEVE_TOKEN"), os.Getenv("NOMAD_TOKEN")),

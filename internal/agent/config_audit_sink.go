@@ -155,16 +155,3 @@ func (a *Agent) sinkStatus() []*api.AuditSink {
 	}
 	return list
 }
-
-// warning returns what an operator should know about this agent although it is well; "": nothing.
-func (a *Agent) warning() string {
-	text := auditsink.Warning(a.sinks, time.Now())
-	if a.trust != nil {
-		if certificate := a.certificateWarning(); certificate != "" && text != "" {
-			return certificate + "; " + text
-		} else if certificate != "" {
-			return certificate
-		}
-	}
-	return text
-}

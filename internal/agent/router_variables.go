@@ -4,8 +4,6 @@
 package agent
 
 import (
-	"fmt"
-
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/router/variables"
 	"github.com/reeve-run/reeve/internal/secretfile"
@@ -19,22 +17,4 @@ func (a *Agent) openVariables(namespace string) (variables.Client, error) {
 		return nil, api.Errorf(api.CodeForbidden, "router: token_file: %v", err)
 	}
 	return a.client.WithToken(token).WithNamespace(namespace).Variables(), nil
-}
-
-// warning returns sentences about troubles that do not stop the agent; "" without one.
-func (a *Agent) warning() string {
-	warning := ""
-	if a.trust != nil {
-		warning = a.certificateWarning()
-	}
-	if a.router == nil {
-		return warning
-	}
-	if trouble := a.router.CertificateTrouble(); trouble != "" {
-		if warning != "" {
-			warning += "; "
-		}
-		warning += fmt.Sprintf("router: %s; reeve route certificates lists all", trouble)
-	}
-	return warning
 }

@@ -37,7 +37,7 @@ func TestAFileRotates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string]string{"": `"11"`, ".1": `"6"`, ".2": `"3"`} {
+	for name, want := range map[string]string{"": `"11"`, ".1": `"9"`, ".2": `"7"`} {
 		if got := contentOf(t, path+name); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %s", name, got, want)
 		}
