@@ -100,6 +100,11 @@ func (a ACL) UpdateToken(ctx context.Context, t *api.ACLToken) (*api.ACLToken, e
 	return send[*api.ACLToken](ctx, a.cluster(), http.MethodPut, pathf("/v1/acl/token/%s", t.AccessorID), nil, t)
 }
 
+// DeleteOwnToken deletes the caller's token, which is not valid afterwards.
+func (a ACL) DeleteOwnToken(ctx context.Context) (*api.IndexResponse, error) {
+	return send[*api.IndexResponse](ctx, a.cluster(), http.MethodDelete, "/v1/acl/token/self", nil, nil)
+}
+
 // DeleteToken deletes a token: its bearer loses all rights.
 func (a ACL) DeleteToken(ctx context.Context, accessor string) (*api.IndexResponse, error) {
 	return send[*api.IndexResponse](ctx, a.cluster(), http.MethodDelete, pathf("/v1/acl/token/%s", accessor), nil, nil)

@@ -99,7 +99,7 @@ this machine, and prints the addresses.`,
 		&cobra.Group{ID: groupMore, Title: "More"},
 	)
 
-	add(root, groupStart, c, devCommand, agentCommand, loginCommand)
+	add(root, groupStart, c, devCommand, agentCommand, loginCommand, logoutCommand)
 	add(root, groupNouns, c, jobCommand, planCommand, instanceCommand, allocCommand, nodeCommand, evalCommand, deploymentCommand, serviceCommand, routeCommand,
 		scalingCommand, eventCommand, namespaceCommand, quotaCommand, domainCommand, stackCommand, unitCommand, varCommand, keyringCommand, aclCommand, clusterCommand, serverCommand, operatorCommand, systemCommand, statusCommand, topCommand)
 	add(root, groupMore, c, contextCommand, simCommand, versionCommand, exampleWebCommand)

@@ -70,7 +70,7 @@ jwt presents a signed token of the provider. At the first login to a cluster,
 			if err != nil {
 				return err
 			}
-			login.Name = cmp.Or(name, hostOf(r.arg(0)))
+			login.Name, login.Issued = cmp.Or(name, hostOf(r.arg(0))), method.isSet()
 			file.Put(*login)
 			if err := file.Save(); err != nil {
 				return err

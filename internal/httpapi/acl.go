@@ -242,3 +242,14 @@ func explainACL(c *call, v *state.Snapshot) (*api.ACLDecision, uint64, error) {
 	answer.Allowed, answer.Reason, answer.Capability, answer.Object = d.Allowed, d.Reason, capability.String(), q.Object()
 	return answer, v.TableIndex(state.ACLTables...), nil
 }
+
+// deleteOwnACLToken deletes the caller's token, so that a logout needs no administrator.
+func deleteOwnACLToken(c *call, _ *none) (*api.IndexResponse, uint64, error) {
+	r := c.rights()
+	if r == nil || r.Accessor == "" || r.Workload != nil {
+		return nil, 0, api.Errorf(api.CodeNotFound, "token not found: %s has none that can be deleted; send the request with a token of `reeve login` or `reeve acl token create`", callerOf(c.r))
+	}
+	c.nameObject("token", "", r.Accessor)
+	index, err := c.Server.DeleteACLToken(c.r.Context(), r.Accessor)
+	return &api.IndexResponse{Index: index}, index, err
+}

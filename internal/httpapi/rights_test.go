@@ -128,6 +128,9 @@ func TestUsersMayUseOnlyWhatTheirPoliciesGrant(t *testing.T) {
 			if r.Stream == lines {
 				continue // answers without end; their rights are checked as those of the others
 			}
+			if r.Method == http.MethodDelete && r.Pattern == "/v1/acl/token/self" {
+				continue // it ends the token of this test; see TestATokenDeletesItself
+			}
 			got := u.ask(t, h.handler, r.Method, pathOf(r.Pattern), "no JSON")
 			if may := u.may(&r) && !r.ForServers; (got.status != http.StatusForbidden) != may && !(got.status == http.StatusForbidden && r.Capability == OwnToken) {
 				t.Errorf("%s: %s %s (%s): %d, may use it: %t: %s", what, r.Method, r.Pattern, r.Capability, got.status, may, got.body)
@@ -141,6 +144,9 @@ func TestUsersMayUseOnlyWhatTheirPoliciesGrant(t *testing.T) {
 	}
 	manager, _ := h.user()
 	for _, r := range table {
+		if r.Method == http.MethodDelete && r.Pattern == "/v1/acl/token/self" {
+			continue
+		}
 		if got := manager.ask(t, h.handler, r.Method, pathOf(r.Pattern), "no JSON"); got.status == http.StatusForbidden && !r.ForServers && r.Capability != BeNode {
 			t.Errorf("a management token: %s %s: %s", r.Method, r.Pattern, got.body)
 		}
@@ -449,3 +455,34 @@ func BenchmarkAuthorize(b *testing.B) {
 
 // noQuery is the parsed query of a request without one: parsing it is a part of every request.
 var noQuery = url.Values{}
+
+// TestATokenDeletesItself lets a token without other rights end itself, and nothing else.
+func TestATokenDeletesItself(t *testing.T) {
+	h := newHarness(t, withUsers(t))
+	h.policy("reader", `namespace "default" { policy = "read" }`)
+	ana, own := h.user("reader")
+	bob, other := h.user("reader")
+	const path = "/v1/acl/token/"
+	if got := ana.ask(t, h.handler, http.MethodDelete, path+other.AccessorID, ""); got.status != http.StatusForbidden {
+		t.Errorf("another token: %d %s", got.status, got.body)
+	}
+	if got := ana.ask(t, h.handler, http.MethodDelete, path+"self", ""); got.status != http.StatusOK || got.header.Get("X-Reeve-Object") == "" {
+		t.Errorf("its own token: %d %s", got.status, got.body)
+	}
+	v := h.server.Store().Snapshot()
+	if v.ACLToken(own.AccessorID) != nil || v.ACLToken(other.AccessorID) == nil {
+		t.Error("the wrong token was deleted")
+	}
+	for what, p := range map[string]peer{"the deleted token": ana, "nobody": {}, "a node": {id: testNode, role: pki.RoleNode}} {
+		if got := p.ask(t, h.handler, http.MethodDelete, path+"self", ""); got.status != http.StatusForbidden {
+			t.Errorf("%s: %d %s", what, got.status, got.body)
+		}
+	}
+	h.policy("anonymous", `namespace "default" { policy = "read" }`)
+	if got := (peer{}).ask(t, h.handler, http.MethodDelete, path+"self", ""); got.status != http.StatusNotFound {
+		t.Errorf("an anonymous caller: %d %s", got.status, got.body)
+	}
+	if got := bob.ask(t, h.handler, http.MethodGet, path+"self", ""); got.status != http.StatusOK {
+		t.Errorf("the other token: %d %s", got.status, got.body)
+	}
+}

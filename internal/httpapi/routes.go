@@ -276,6 +276,7 @@ func routeTable() []route {
 		read("/v1/acl/token/self", OwnToken, "Returns the caller's token, without its secret.", getOwnACLToken).blocking(aclTokens),
 		read("/v1/acl/token/{id}", Delegate, "Returns a token by its accessor id, without its secret.", getACLToken).blocking(aclTokens),
 		write(put, "/v1/acl/token/{id}", Management, "Changes the name, policies and roles of a token.", updateACLToken),
+		write(del, "/v1/acl/token/self", OwnToken, "Deletes the caller's token, as `reeve logout` does: its bearer loses all rights.", deleteOwnACLToken),
 		write(del, "/v1/acl/token/{id}", Delegate, "Deletes a token: its bearer loses all rights.", deleteACLToken),
 		write(put, "/v1/acl/token/onetime", OwnToken, "Creates a one-time token, which stands for the caller's token for 10 minutes. Only this response contains it.", createOneTimeToken),
 		write(put, "/v1/acl/token/onetime/exchange", Anonymous, "Returns the token for which a one-time token stands, with a new secret. The one-time token in the body permits it, once.", exchangeOneTimeToken).strict().upTo(loginBodyLimit).open().limited(limit.Login),

@@ -24,6 +24,8 @@ type Context struct {
 	Servers []string // host:port, tried in this order
 	Roots   string   // certificates of the cluster's authority, in PEM
 	Token   string   `json:",omitempty"`
+	// Issued reports whether a login by an identity provider created the token for this context.
+	Issued bool `json:",omitempty"`
 }
 
 // A File holds contexts by name, and which of them is current.
@@ -142,7 +144,7 @@ func (f *File) ReplaceToken(old, token string) []string {
 	var names []string
 	for i := range f.Contexts {
 		if old != "" && f.Contexts[i].Token == old {
-			f.Contexts[i].Token = token
+			f.Contexts[i].Token, f.Contexts[i].Issued = token, false
 			names = append(names, f.Contexts[i].Name)
 		}
 	}
