@@ -21,11 +21,11 @@ func logoutCommand(c *cli) *command {
 	return &command{
 		use:   "logout [NAME]",
 		short: "Log out of a cluster",
-		long: `Log out of the cluster of the current context, or of the context NAME: remove the
-context with its token. If "reeve login -method" created the token, the servers
-delete it too, so that a copy of it is useless. Tokens that you brought to the
-login, such as those of "reeve acl token create", stay valid for their other
-users.
+		long: `Log out of the cluster of the current context, or of the context NAME: remove
+the context with its token. If "reeve login -method" created the token, the
+servers delete it too, so that a copy of it is useless. Tokens that you brought
+to the login, such as those of "reeve acl token create", stay valid for their
+other users.
 
 If no server answers, the context remains. With -keep, the command asks no
 server.`,
