@@ -6,6 +6,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httputil"
 	"sync/atomic"
@@ -77,6 +78,9 @@ func (c *call) forward() (done bool) {
 	if c.canRelay() {
 		return c.relay(d)
 	}
+	if c.r.ProtoMajor == 2 { // closing a body of HTTP/1 waits for its reader
+		d.unsent = c.r.Body
+	}
 	r := c.r.WithContext(context.WithValue(c.r.Context(), deliveryKey{}, d))
 	r.Body = d.body.reader()
 	c.forwarder.ServeHTTP(c.w, r)
@@ -103,9 +107,10 @@ type delivery struct {
 	body    *recorder
 	hasBody bool
 	caller  door.Caller
-	kept    bool   // reports whether this server must answer itself
-	relayed bool   // may use the connection for writes
-	whole   []byte // body of a relayed request
+	kept    bool      // reports whether this server must answer itself
+	relayed bool      // may use the connection for writes
+	whole   []byte    // body of a relayed request
+	unsent  io.Closer // body of a caller that may stop sending when it sees a refusal; nil: it does not
 }
 
 // newForwarder returns the proxy of requests to servers.
@@ -159,10 +164,28 @@ type deliverer struct{}
 // RoundTrip implements http.RoundTripper.
 func (deliverer) RoundTrip(r *http.Request) (*http.Response, error) {
 	d := r.Context().Value(deliveryKey{}).(*delivery)
+	send := d.toServers
 	if d.Server != nil {
-		return d.toLeader(r)
+		send = d.toLeader
 	}
-	return d.toServers(r)
+	resp, err := send(r)
+	if err == nil && resp.StatusCode >= 300 && d.unsent != nil {
+		resp.Body = unreadBody{resp.Body, d.unsent}
+	}
+	return resp, err
+}
+
+// An unreadBody is the body of a response to a request whose own body the caller may not send: a
+// client of HTTP/2 stops sending when it sees a refusal, and waits for the end of the response.
+// Closing the response waits for the request's body. So the request's body ends first.
+type unreadBody struct {
+	io.ReadCloser
+	request io.Closer
+}
+
+func (b unreadBody) Close() error {
+	b.request.Close()
+	return b.ReadCloser.Close()
 }
 
 // toLeader sends a request to the leader. It waits for a leader, and for another one if the
