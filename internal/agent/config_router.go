@@ -59,6 +59,7 @@ type fileRouter struct {
 
 	TokenFile    string             `hcl:"token_file,optional"`
 	Certificates []*fileCertificate `hcl:"certificate,block"`
+	ACME         *fileACME          `hcl:"acme,block"`
 }
 
 func (r *Router) merge(path string, f *fileRouter) error {
@@ -76,6 +77,9 @@ func (r *Router) merge(path string, f *fileRouter) error {
 	override(&r.HTTPSPort, f.HTTPSPort)
 	override(&r.TCPAddress, f.TCPAddress)
 	override(&r.TokenFile, f.TokenFile)
+	if f.ACME != nil {
+		r.ACME = f.ACME.config()
+	}
 	for i, c := range f.Certificates {
 		source, err := c.source()
 		if err != nil {
@@ -177,6 +181,7 @@ func (r *Router) problems() (all []string) {
 		all = append(all, "router: certificate: without https, no client receives it: set https = \"0.0.0.0:8443\", or remove the block")
 	}
 	all = append(all, r.tokenProblems()...)
+	all = append(all, r.acmeProblems()...)
 	if r.HTTPSPort < 0 || r.HTTPSPort > 65535 {
 		all = append(all, fmt.Sprintf("router: https_port %d: must be 1 to 65535", r.HTTPSPort))
 	}

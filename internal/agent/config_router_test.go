@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/router"
+	"github.com/reeve-run/reeve/internal/router/acme"
 	"github.com/reeve-run/reeve/internal/router/certs"
 )
 
@@ -176,9 +178,49 @@ func TestCertificatesFromVariablesAreConfigured(t *testing.T) {
 	}
 }
 
-func TestTheExampleOfARouterWithAVariableIsValid(t *testing.T) {
-	c, err := LoadConfig([]string{"../../examples/agent-https.hcl"})
-	if err != nil || len(c.Router.problems()) > 0 || len(c.Router.Certificates) != 1 {
-		t.Errorf("%v, %q, %+v", err, c.Router.problems(), c.Router.Certificates)
+func TestTheACMEBlockIsRead(t *testing.T) {
+	c, err := loadText(t, `router {
+  https      = "127.0.0.1:8443"
+  token_file = "/etc/reeve/router.token"
+  acme {
+    domains       = ["shop.example.com"]
+    route_hosts   = ["*.apps.example.com"]
+    email         = "ops@example.com"
+    terms_agreed  = true
+    directory_url = "https://ca.example.com/directory"
+    ca_file       = "/etc/reeve/ca.pem"
+    variables     = "tls/acme"
+    namespace     = "edge"
+    challenges    = ["tls-alpn-01"]
+  }
+}`)
+	want := &acme.Config{
+		Domains: []string{"shop.example.com"}, RouteHosts: []string{"*.apps.example.com"}, Email: "ops@example.com", Agreed: true, Directory: "https://ca.example.com/directory",
+		CA: "/etc/reeve/ca.pem", Prefix: "tls/acme", Namespace: "edge", Challenges: []string{"tls-alpn-01"},
+	}
+	if err != nil || !reflect.DeepEqual(want, c.Router.ACME) || len(c.Router.problems()) > 0 {
+		t.Errorf("%v, %q: %+v", err, c.Router.problems(), c.Router.ACME)
+	}
+	c, err = loadText(t, "router {\n acme {\n  domains = [\"../../etc\", \"*.example.com\"]\n }\n}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems := strings.Join(c.Router.problems(), "\n")
+	for _, want := range []string{"terms_agreed = true", "../../etc", "wildcards", "set https", "set token_file"} {
+		if !strings.Contains(problems, want) {
+			t.Errorf("problems %q do not contain %q", problems, want)
+		}
+	}
+	if d := c.Router.ACME; d.Directory != acme.DefaultDirectory || d.Prefix != "acme" || d.Namespace != "default" {
+		t.Errorf("defaults %+v", d)
+	}
+}
+
+func TestTheExamplesOfRoutersWithCertificatesAreValid(t *testing.T) {
+	for _, name := range []string{"agent-https.hcl", "agent-acme.hcl"} {
+		c, err := LoadConfig([]string{"../../examples/" + name})
+		if err != nil || len(c.Router.problems()) > 0 || len(c.Router.Certificates) == 0 && c.Router.ACME == nil {
+			t.Errorf("%s: %v, %q, %+v", name, err, c.Router.problems(), c.Router)
+		}
 	}
 }

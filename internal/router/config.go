@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/router/acme"
 	"github.com/reeve-run/reeve/internal/router/certs"
 	"github.com/reeve-run/reeve/internal/router/variables"
 )
@@ -35,6 +36,7 @@ type Config struct {
 
 	Certificates  []certs.Source // of HTTPS
 	Variables     variables.Open // of the sources that are variables; nil if no source is one
+	ACME          *acme.Config   // of certificates from an authority; nil: none
 	HTTPSPort     int            // that redirects to HTTPS name; default that of HTTPSAddr
 	MaxHandshakes int            // TLS handshakes at a time; default 1024
 

@@ -22,6 +22,7 @@ type refusal struct {
 	status   int
 	why      string
 	location string // of a redirect
+	text     string // that the client reads; "": why
 }
 
 func (r *refusal) Error() string { return r.why }
@@ -110,6 +111,9 @@ func inWords(err error) string {
 
 // body returns the text that the client reads.
 func (r *refusal) body(id string) string {
+	if r.text != "" {
+		return r.text
+	}
 	return fmt.Sprintf("%d %s: %s\nrequest id: %s\n", r.status, http.StatusText(r.status), r.why, id)
 }
 

@@ -123,6 +123,9 @@ func (r *Router) Run(ctx context.Context) error {
 		r.serving.Go(func() { r.accept(s.listener, r.serveSecure) })
 		loops.Go(func() { s.server.Serve(handedConns{r, s.handed}) })
 		loops.Go(func() { s.certs.Run(ctx) })
+		if s.issuer != nil {
+			loops.Go(func() { s.issuer.Run(ctx) })
+		}
 	}
 	loops.Go(func() { r.followCatalog(ctx) })
 	loops.Go(func() { r.upkeep(ctx) })
@@ -185,6 +188,7 @@ func (r *Router) upkeep(ctx context.Context) {
 			return
 		case now := <-tick.C:
 			r.tidy(now)
+			r.followHosts()
 		}
 	}
 }

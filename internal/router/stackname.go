@@ -47,6 +47,9 @@ func (r *Router) choose(t *table, q *asked) chosen {
 	if name, ok := strings.CutSuffix(q.host, r.stackNames); ok {
 		return r.chooseNamed(t, q, name)
 	}
+	if answer := r.answerChallenge(q); answer != nil {
+		return chosen{refused: answer}
+	}
 	p := t.find(q.host, q.path, q.grpc)
 	if refused := r.checkTLS(t, q, p); refused != nil {
 		return chosen{refused: refused}

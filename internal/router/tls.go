@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/router/acme"
 	"github.com/reeve-run/reeve/internal/router/certs"
 )
 
@@ -24,6 +25,7 @@ import (
 type secure struct {
 	listener   *net.TCPListener
 	certs      *certs.Store
+	issuer     *acme.Issuer // nil: no certificates by ACME
 	config     *tls.Config
 	unknown    *tls.Config // of clients that ask for a name without a certificate
 	server     *http.Server
@@ -48,6 +50,10 @@ func (r *Router) openSecure() error {
 		return err
 	}
 	s := &secure{listener: l, handed: make(chan net.Conn), certs: certs.New(r.config.Certificates, r.config.Variables, r.config.Logger)}
+	if s.issuer, err = r.newIssuer(s.certs); err != nil {
+		l.Close()
+		return err
+	}
 	s.handshakes.limit = r.config.MaxHandshakes
 	protocols := []string{"h2", "http/1.1"}
 	s.config = &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: protocols, GetCertificate: func(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
@@ -73,6 +79,10 @@ func (r *Router) openSecure() error {
 func (r *Router) greet(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 	c := hello.Conn.(*helloConn)
 	c.name = certs.NameOf(hello)
+	if answer := r.answerTLS(hello); answer != nil {
+		c.decide(nil)
+		return answer, nil
+	}
 	if hello.ServerName != "" {
 		if p := r.table.Load().passthrough(c.name); p != nil {
 			c.decide(p)
@@ -112,6 +122,9 @@ func (r *Router) serveSecure(nc *net.TCPConn) {
 	case err != nil:
 		r.countHandshake(c, err)
 		c.Close()
+	case conn.ConnectionState().NegotiatedProtocol == acme.TLSProtocol:
+		s.terminated.Add(1)
+		conn.Close()
 	default:
 		s.terminated.Add(1)
 		c.hello = nil

@@ -15,6 +15,7 @@ import (
 // A slot is a source with its last good certificate.
 type slot struct {
 	source  Source
+	fed     bool         // reports whether a Feed provides the content
 	current *certificate // nil: none was usable yet
 	failure error        // of the last attempt to read or use the source
 	tried   time.Time    // time of that attempt
@@ -35,6 +36,9 @@ func newSlot(source Source) *slot {
 // reload reads changed files, and tries unusable content again. It reports whether the slot has
 // another certificate now.
 func (l *slot) reload(now time.Time, log *slog.Logger) bool {
+	if l.fed {
+		return false
+	}
 	if l.source.isVariable() {
 		if l.variable == nil || l.failure == nil || now.Sub(l.tried) < retryInterval {
 			return false

@@ -16,6 +16,8 @@ type Source struct {
 
 	Variable  string // path of a variable with the items ItemCertificate and ItemKey
 	Namespace string // of the variable
+
+	Renewal string // instruction that replaces the certificate; "": the one for files or variables
 }
 
 // Items of a variable with a certificate, both in PEM.
@@ -39,7 +41,10 @@ func (s Source) String() string {
 
 // renewal returns the instruction that replaces the certificate.
 func (s Source) renewal() string {
-	if !s.isVariable() {
+	switch {
+	case s.Renewal != "":
+		return s.Renewal
+	case !s.isVariable():
 		return "replace the files"
 	}
 	return "store a new one with: reeve var put -namespace " + s.Namespace + " " + s.Variable + " certificate=@FILE.pem key=@FILE.key"

@@ -55,7 +55,7 @@ func (s *Store) Run(ctx context.Context) {
 	defer followers.Wait()
 	s.mu.Lock()
 	for _, l := range s.slots {
-		if source := l.source; source.isVariable() {
+		if source := l.source; source.isVariable() && !l.fed {
 			followers.Go(func() {
 				variables.Follow(ctx, s.open, source.Namespace, source.Variable, func(v *api.Variable, err error) { s.receive(l, v, err, time.Now()) })
 			})

@@ -28,7 +28,7 @@ type Open func(namespace string) (Client, error)
 
 const (
 	longestWait  = time.Minute // of one blocking query: afterwards, the next one uses the current token
-	missingPause = 2 * time.Second
+	missingPause = time.Second
 	changePause  = 100 * time.Millisecond // so that a variable that changes constantly costs little
 	firstPause   = time.Second
 	longestPause = 15 * time.Second

@@ -6,6 +6,7 @@ package variables
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,9 +18,20 @@ import (
 
 // A follower notes what Follow passes on.
 type follower struct {
+	mu sync.Mutex
+	state
+}
+
+type state struct {
 	value string
 	err   error
 	calls int
+}
+
+func (f *follower) now() state {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.state
 }
 
 func follow(t *testing.T, store *fakevars.Store, open Open) *follower {
@@ -33,6 +45,8 @@ func follow(t *testing.T, store *fakevars.Store, open Open) *follower {
 	go func() {
 		defer close(done)
 		Follow(ctx, open, "default", "certs/web", func(v *api.Variable, err error) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
 			f.calls++
 			if f.err = err; err == nil {
 				f.value = v.Items["a"]
@@ -57,11 +71,11 @@ func TestChangesArriveWithinASecond(t *testing.T) {
 		put(t, store, "1")
 		f := follow(t, store, nil)
 		for _, value := range []string{"2", "3", "4"} {
-			time.Sleep(10 * time.Minute)
+			pass(10 * time.Minute)
 			put(t, store, value)
-			time.Sleep(time.Second)
-			if f.value != value || f.err != nil {
-				t.Errorf("value %q, error %v, want %q", f.value, f.err, value)
+			pass(time.Second)
+			if f.now().value != value || f.now().err != nil {
+				t.Errorf("value %q, error %v, want %q", f.now().value, f.now().err, value)
 			}
 		}
 		if n := store.Gets(); n > 50 {
@@ -75,19 +89,18 @@ func TestMissingAndUnreadableVariablesAreRetried(t *testing.T) {
 		store := fakevars.New()
 		f := follow(t, store, nil)
 		synctest.Wait()
-		if api.CodeOf(f.err) != api.CodeNotFound {
-			t.Errorf("error %v", f.err)
+		if api.CodeOf(f.now().err) != api.CodeNotFound {
+			t.Errorf("error %v", f.now().err)
 		}
 		put(t, store, "1")
-		time.Sleep(missingPause)
-		synctest.Wait()
-		if f.value != "1" || f.err != nil {
-			t.Errorf("a new variable: %q, %v", f.value, f.err)
+		pass(missingPause)
+		if f.now().value != "1" || f.now().err != nil {
+			t.Errorf("a new variable: %q, %v", f.now().value, f.now().err)
 		}
 		store.Fail(api.Errorf(api.CodeUnavailable, "no servers"))
-		time.Sleep(time.Hour)
-		if f.err == nil || f.value != "1" {
-			t.Errorf("unreadable: %q, %v", f.value, f.err)
+		pass(time.Hour)
+		if f.now().err == nil || f.now().value != "1" {
+			t.Errorf("unreadable: %q, %v", f.now().value, f.now().err)
 		}
 		if n := store.Gets(); n > 260 {
 			t.Errorf("%d reads in an hour without servers", n)
@@ -97,15 +110,14 @@ func TestMissingAndUnreadableVariablesAreRetried(t *testing.T) {
 			put(t, store, "2")
 		}
 		put()
-		time.Sleep(longestPause)
-		synctest.Wait()
-		if f.value != "2" || f.err != nil {
-			t.Errorf("readable again: %q, %v", f.value, f.err)
+		pass(longestPause)
+		if f.now().value != "2" || f.now().err != nil {
+			t.Errorf("readable again: %q, %v", f.now().value, f.now().err)
 		}
 		store.Delete("default", "certs/web")
-		time.Sleep(2 * longestWait)
-		if api.CodeOf(f.err) != api.CodeNotFound {
-			t.Errorf("deleted: %v", f.err)
+		pass(2 * longestWait)
+		if api.CodeOf(f.now().err) != api.CodeNotFound {
+			t.Errorf("deleted: %v", f.now().err)
 		}
 	})
 }
@@ -118,13 +130,13 @@ func TestARestoredClusterIsFollowed(t *testing.T) {
 			put(t, store, value)
 		}
 		f := follow(t, store, nil)
-		time.Sleep(time.Second)
+		pass(time.Second)
 		store.Rewind()
-		time.Sleep(2 * longestWait)
+		pass(2 * longestWait)
 		put(t, store, "restored")
-		time.Sleep(2 * time.Second)
-		if f.value != "restored" {
-			t.Errorf("value %q, error %v", f.value, f.err)
+		pass(2 * time.Second)
+		if f.now().value != "restored" {
+			t.Errorf("value %q, error %v", f.now().value, f.now().err)
 		}
 	})
 }
@@ -133,9 +145,15 @@ func TestARestoredClusterIsFollowed(t *testing.T) {
 func TestAServerThatDoesNotWait(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		f := follow(t, nil, func(string) (Client, error) { return nil, errors.New("no token") })
-		time.Sleep(time.Minute)
-		if f.calls > 10 || f.err == nil {
-			t.Errorf("%d calls in a minute without a token, error %v", f.calls, f.err)
+		pass(time.Minute)
+		if f.now().calls > 10 || f.now().err == nil {
+			t.Errorf("%d calls in a minute without a token, error %v", f.now().calls, f.now().err)
 		}
 	})
+}
+
+// pass lets virtual time pass, and waits for the work that is due.
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
 }
