@@ -169,6 +169,7 @@ var rooms = []struct {
 	{"internal/server", []string{"internal/identity", "internal/acl", "internal/login", "internal/coalesce", "internal/failpoint", "internal/latency", "internal/pki", "internal/keyring", "internal/secretfile", "internal/lifecycle", "internal/heap", "api", "jobspec", "internal/nodeproto", "internal/state", "internal/snapshotfile", "internal/quota", "internal/placement", "internal/plan", "internal/catalogentry"}},
 	{"internal/metrics", []string{"api", "internal/latency", "internal/limit", "internal/state", "internal/server"}},
 	{"internal/nodelink", []string{"api", "internal/nodeproto"}},
+	{"internal/node/image/layer", []string{"internal/node/beneath"}},
 	{"internal/node", []string{"internal/heap", "internal/secretfile", "api", "client"}},
 	{"internal/port", []string{"api"}},
 	{"internal/relay", nil},
