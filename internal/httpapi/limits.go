@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -66,7 +67,8 @@ func (c *call) limit() error {
 
 // takeOf takes a request of its caller.
 func (c *call) takeOf(who door.Caller) error {
-	class, network := c.route.Class, limit.NetworkOf(c.r.RemoteAddr)
+	class := c.route.Class
+	from := func(times uint16) limit.Key { return originOf(c.r, times) }
 	switch {
 	case who.Kind == door.Local, who.Kind == door.Server:
 		return nil
@@ -74,10 +76,10 @@ func (c *call) takeOf(who door.Caller) error {
 		if class == limit.Login {
 			return nil // who has the operator's token needs no login
 		}
-		return c.take(class, limit.Key{Network: network, Times: timesManagement})
+		return c.take(class, from(timesManagement))
 	case class == limit.Login:
 	case who.Kind == door.Bearer: // the server that checks the token counts it
-		return c.take(class, limit.Key{Network: network, Times: timesAddress})
+		return c.take(class, from(timesAddress))
 	case who.Kind == door.User:
 		if r := c.rights(); r != nil && r.ACL.IsManagement() {
 			return c.take(class, limit.Key{Token: who.ID, Times: timesManagement})
@@ -85,9 +87,9 @@ func (c *call) takeOf(who door.Caller) error {
 		if err := c.take(class, limit.Key{Token: who.ID}); err != nil {
 			return err
 		}
-		return c.take(class, limit.Key{Network: network, Times: timesAddress})
+		return c.take(class, from(timesAddress))
 	}
-	return c.take(class, limit.Key{Network: network})
+	return c.take(class, from(1))
 }
 
 // limitToken returns an error if the address of a request with an invalid token sends many of them: each
@@ -99,7 +101,15 @@ func (h *Handler) limitToken(r *http.Request) error {
 	if member, ok := h.memberOf(r); ok && member.Role == pki.RoleServer {
 		return nil
 	}
-	return h.take(limit.Token, limit.Key{Network: limit.NetworkOf(r.RemoteAddr)})
+	return h.take(limit.Token, originOf(r, 1))
+}
+
+// originOf returns the key of where a request comes from: an address, or the task whose socket it arrived on.
+func originOf(r *http.Request, times uint16) limit.Key {
+	if door.IsTask(r) {
+		return limit.Key{Token: r.RemoteAddr, Times: times} // not the form of an accessor id
+	}
+	return limit.Key{Network: limit.NetworkOf(r.RemoteAddr), Times: times}
 }
 
 // take takes a request of a key, and returns an error if it has to wait.
@@ -147,6 +157,8 @@ var deeds = map[limit.Class]string{
 // keyName names a key in a message.
 func keyName(key limit.Key) string {
 	switch {
+	case strings.HasPrefix(key.Token, "task "):
+		return key.Token
 	case key.Token != "":
 		return "token " + api.ShortID(key.Token)
 	case key.Network == netip.Prefix{}:

@@ -51,3 +51,59 @@ func TestEveryRouteOfATasksSocketNeedsAToken(t *testing.T) {
 		t.Errorf("with the agent's token: %d %s", got.Code, got.Body)
 	}
 }
+
+// namedTask is a connection on the socket of a task.
+type namedTask struct {
+	net.Conn
+	name door.TaskAddr
+}
+
+func (namedTask) LocalAddr() net.Addr    { return &net.UnixAddr{Net: "unix"} }
+func (c namedTask) RemoteAddr() net.Addr { return c.name }
+
+// TestATaskCannotUseUpTheRequestsOfAnother sends invalid tokens, logins and the requests of a user on the
+// sockets of two tasks of one node.
+func TestATaskCannotUseUpTheRequestsOfAnother(t *testing.T) {
+	h := newHarness(t, withUsers(t), slow(2))
+	h.policy("dev", `namespace "default" { policy = "write" }`)
+	ana, _ := h.user("dev")
+	send := func(task door.TaskAddr, token, path, body string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(http.MethodPut, path, strings.NewReader(body))
+		r.RemoteAddr = task.String()
+		r.Header.Set("X-Nomad-Token", token)
+		w := httptest.NewRecorder()
+		h.handler.ServeHTTP(w, r.WithContext(h.handler.Door.Mark(r.Context(), namedTask{name: task})))
+		return w
+	}
+	const hostile, other = door.TaskAddr("task 5f3e/web"), door.TaskAddr("task 5f3e/log")
+	for what, r := range map[string]struct{ token, path, body string }{
+		"invalid tokens": {"guess", "/v1/jobs/parse", parseBody},
+		"logins":         {ana.header[1], "/v1/acl/token/onetime/exchange", `{"OneTimeSecretID": "guess"}`},
+	} {
+		for range 5 * timesAddress {
+			send(hostile, r.token, r.path, r.body)
+		}
+		if got := send(hostile, r.token, r.path, r.body); got.Code != http.StatusTooManyRequests || !strings.Contains(got.Body.String(), hostile.String()) {
+			t.Errorf("%s of the task: %d %s, want 429 with its name", what, got.Code, got.Body)
+		}
+		if got := send(other, r.token, r.path, r.body); got.Code != http.StatusForbidden {
+			t.Errorf("%s of another task: %d %s, want 403", what, got.Code, got.Body)
+		}
+	}
+	permitted := 0
+	for range timesAddress + 5 {
+		user, _ := h.user("dev")
+		if send(hostile, user.header[1], "/v1/jobs/parse", parseBody).Code == http.StatusOK {
+			permitted += 1
+			if send(hostile, user.header[1], "/v1/jobs/parse", parseBody).Code == http.StatusOK {
+				permitted += 1
+			}
+		}
+	}
+	if permitted != 2*timesAddress {
+		t.Errorf("a task with many tokens parses %d times, want %d", permitted, 2*timesAddress)
+	}
+	if got := send(other, ana.header[1], "/v1/jobs/parse", parseBody); got.Code != http.StatusOK {
+		t.Errorf("another task with a token: %d %s", got.Code, got.Body)
+	}
+}
