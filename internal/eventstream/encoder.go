@@ -43,6 +43,7 @@ type encoder struct {
 	w        io.Writer
 	sse      bool
 	progress bool          // reports whether heartbeats carry the stream's index
+	whole    bool          // reports whether ids within a message repeat all of it; see Query.May
 	buf      *bytes.Buffer // nil between messages
 
 	index uint64 // of the current message
@@ -51,7 +52,7 @@ type encoder struct {
 }
 
 func newEncoder(w io.Writer, q *Query) *encoder {
-	return &encoder{w: w, sse: q.SSE, progress: q.Progress}
+	return &encoder{w: w, sse: q.SSE, progress: q.Progress, whole: q.May != nil}
 }
 
 func (w *encoder) write(p []byte) error {
@@ -110,6 +111,9 @@ func (w *encoder) add(e *event) error {
 		w.held = e
 		if held == nil {
 			return nil
+		}
+		if w.whole {
+			return w.addSSE(held, wholeID(w.index))
 		}
 		return w.addSSE(held, formatID(w.index, w.n-1))
 	}

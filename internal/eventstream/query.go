@@ -26,7 +26,9 @@ type Query struct {
 	Replay    bool           // begin with the oldest retained event
 	Timeline  string         // timeline of From; "": unknown
 	From      uint64         // index of the first event; 0: the next one
-	// May reports whether the subscriber may receive an event at this moment; nil: all.
+	// May reports whether the subscriber may receive an event at this moment; nil: all. Its answers change,
+	// so the number of events that a subscriber with May has does not tell which: it resumes with all events
+	// of an index, and Skip does not count.
 	May  func(*api.Event) bool
 	Skip int // number of events of index From that the subscriber has already
 }
@@ -50,6 +52,9 @@ func formatID(index uint64, n int) string {
 	}
 	return strconv.FormatUint(index, 10) + "." + strconv.Itoa(n)
 }
+
+// wholeID returns the id of the position before all events of an index.
+func wholeID(index uint64) string { return strconv.FormatUint(index, 10) + ".0" }
 
 // ParseID returns the index at which to resume after an event id, and the number of its
 // events that the subscriber has already.

@@ -173,7 +173,7 @@ func (s *Stream) catchUp(ctx context.Context, to uint64) error {
 // sendBatch sends the selected events of a batch.
 func (s *Stream) sendBatch(b *state.Batch) error {
 	skip := 0
-	if b.Index == s.From {
+	if b.Index == s.From && s.May == nil {
 		skip = s.Skip
 	}
 	s.fresh = false

@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/door"
+	"github.com/reeve-run/reeve/internal/eventstream"
 	live "github.com/reeve-run/reeve/internal/server/catalog"
 	"github.com/reeve-run/reeve/internal/state"
 	"github.com/reeve-run/reeve/internal/testbed/wait"
@@ -276,6 +278,68 @@ func BenchmarkMaySeeEvent(b *testing.B) {
 	for b.Loop() {
 		if !may(e) {
 			b.Fatal("the event is hidden")
+		}
+	}
+}
+
+// until is a writer of a stream that ends it after a text.
+type until struct {
+	strings.Builder
+	text string
+	end  context.CancelFunc
+}
+
+func (w *until) Write(p []byte) (int, error) {
+	n, err := w.Builder.Write(p)
+	if strings.Contains(w.String(), w.text) {
+		w.end()
+	}
+	return n, err
+}
+
+// TestAReaderMissesNoEventWhenItsRightsChangeWithinAnIndex loses the connection after the first of two events of an
+// index, and the right to the first.
+func TestAReaderMissesNoEventWhenItsRightsChangeWithinAnIndex(t *testing.T) {
+	srv := newIdleServer(t)
+	h := New(Config{Server: srv.Server})
+	defer h.Close()
+	srv.apply(t, &state.RegisterJob{Job: storedJob("web"), Evaluation: &api.Evaluation{ID: "e1", Namespace: "default", JobID: "web", Status: api.EvalStatusPending}})
+	srv.apply(t, &state.PutNodePool{Pool: &api.NodePool{Name: "gpu"}})
+	topics, err := eventstream.ParseSelection(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// read returns what a reader with rights to some topics receives after the event with an id, up to a text.
+	read := func(id, text string, permitted ...string) string {
+		t.Helper()
+		q := eventstream.Query{Topics: topics, Namespace: "*", SSE: true, From: 1, May: func(e *api.Event) bool { return slices.Contains(permitted, e.Topic) }}
+		if id != "" {
+			if q.From, q.Skip, err = eventstream.ParseID(id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		events, err := h.events.Open(ctx, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer events.Close()
+		w := &until{text: text, end: cancel}
+		if err := events.Run(ctx, w); !errors.Is(err, context.Canceled) {
+			t.Fatalf("the stream ended with %v after %s", err, w)
+		}
+		return w.String()
+	}
+	all := read("", "gpu", api.TopicJob, api.TopicEvaluation, api.TopicNodePool)
+	_, rest, _ := strings.Cut(all, "id: ")
+	first, _, _ := strings.Cut(rest, "\n")
+	if first == "1" || !strings.Contains(all, "id: 1\nevent: Evaluation/") {
+		t.Fatalf("the events of index 1 have other ids than expected: %s", all)
+	}
+	for _, id := range []string{first, "1.1"} { // the second is of an earlier version, or of a reader with other rights
+		if got := read(id, "gpu", api.TopicEvaluation, api.TopicNodePool); !strings.Contains(got, "Evaluation/EvaluationUpdated") || strings.Contains(got, "JobRegistered") {
+			t.Errorf("after the id %s, the reader receives %s", id, got)
 		}
 	}
 }
