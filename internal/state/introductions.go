@@ -93,7 +93,24 @@ func (t *txn) introduced(n *api.Node) error {
 	}
 	shown := i.NodeIntroduction
 	n.Introduction = &shown
-	return i.admits(n)
+	if err := i.admits(n); err != nil {
+		return err
+	}
+	return t.soleOfName(i, n)
+}
+
+// soleOfName refuses a new node if another one has the name that its introduction gives it: two machines that
+// join at the same time do not see each other.
+func (t *txn) soleOfName(i *Introduction, n *api.Node) error {
+	if i.NodeName == "" || t.Node(n.ID) != nil {
+		return nil
+	}
+	for other := range t.Nodes() {
+		if other.Name == n.Name && !other.IsGone() {
+			return api.Errorf(api.CodeConflict, "node %s has the name %q, which the introduction token of this node names, and is %s: stop its agent until it is down, or empty the data directory of this node and join with another token", api.ShortID(other.ID), n.Name, other.Status)
+		}
+	}
+	return nil
 }
 
 // CheckIntroduction returns the error with which the registration of a node would fail because

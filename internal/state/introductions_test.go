@@ -65,3 +65,41 @@ func TestATokenForOneMachineIsUsedOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestOneOfTwoMachinesHasTheNameOfTheirIntroductions registers machines that joined at the same time, each with
+// its own token for one name.
+func TestOneOfTwoMachinesHasTheNameOfTheirIntroductions(t *testing.T) {
+	s := New()
+	index := uint64(4)
+	apply := func(c Command) error { index++; return s.Apply(index, []Command{c})[0] }
+	first, second := goldenIntroduction(), goldenIntroduction()
+	second.NodeID, second.TokenID, second.Key = "77aa", "00fe", []byte{3}
+	for _, i := range []*Introduction{first, second} {
+		if err := apply(PutIntroduction(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	register := func(id, status string) error {
+		n := introducedNode("edge", "edge-7")
+		n.ID, n.Status = id, status
+		return apply(&RegisterNode{Node: n})
+	}
+	if err := register(first.NodeID, api.NodeStatusReady); err != nil {
+		t.Fatal(err)
+	}
+	if err := register(second.NodeID, api.NodeStatusReady); api.CodeOf(err) != api.CodeConflict || !strings.Contains(err.Error(), `node 5f3e has the name "edge-7"`) {
+		t.Errorf("a second machine with the name: %v", err)
+	}
+	if err := register(first.NodeID, api.NodeStatusReady); err != nil {
+		t.Errorf("the first machine registers again: %v", err)
+	}
+	if err := apply(&UpdateNodeStatus{NodeID: first.NodeID, Status: api.NodeStatusDown}); err != nil {
+		t.Fatal(err)
+	}
+	if err := register(second.NodeID, api.NodeStatusReady); err != nil {
+		t.Errorf("the second machine, after the first one ended: %v", err)
+	}
+	if err := register(first.NodeID, api.NodeStatusReady); err != nil {
+		t.Errorf("a node that was registered before: %v", err) // its tasks may still run
+	}
+}
