@@ -5,6 +5,7 @@ package httpapi
 
 import (
 	"iter"
+	"strings"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
@@ -83,22 +84,26 @@ func setAllocationHealth(c *call, req *api.DeploymentAllocationHealthRequest) (*
 	if err != nil {
 		return nil, 0, err
 	}
-	healthy, err := allocationIDs(v, req.HealthyAllocationIDs)
+	healthy, err := allocationIDs(v, d, req.HealthyAllocationIDs)
 	if err != nil {
 		return nil, 0, err
 	}
-	unhealthy, err := allocationIDs(v, req.UnhealthyAllocationIDs)
+	unhealthy, err := allocationIDs(v, d, req.UnhealthyAllocationIDs)
 	if err != nil {
 		return nil, 0, err
 	}
 	return deploymentChanged(c.Server.SetAllocationHealth(c.r.Context(), d.ID, healthy, unhealthy))
 }
 
-// allocationIDs completes shortened ids.
-func allocationIDs(v *state.Snapshot, ids []string) ([]string, error) {
+// allocationIDs completes shortened ids of a deployment's allocations. Those of others must not show in an
+// error: they may be of other namespaces.
+func allocationIDs(v *state.Snapshot, d *api.Deployment, ids []string) ([]string, error) {
 	whole := make([]string, len(ids))
 	for i, id := range ids {
-		a, err := findAllocation(v, id)
+		own := func(prefix string) iter.Seq[*api.Allocation] {
+			return where(v.AllocationsByDeployment(d.ID), func(a *api.Allocation) bool { return strings.HasPrefix(a.ID, prefix) })
+		}
+		a, err := find("allocation of the deployment", id, nil, own, func(a *api.Allocation) string { return a.ID })
 		if err != nil {
 			return nil, err
 		}
@@ -118,9 +123,10 @@ func unblockDeployment(c *call, req *api.DeploymentUnblockRequest) (*api.Deploym
 	return deploymentChanged(c.Server.UnblockDeployment(c.r.Context(), d.ID))
 }
 
-// takeDeploymentID rejects a body about another deployment than that of the path.
+// takeDeploymentID rejects a body about another deployment than that of the path, whose id may be complete
+// already.
 func (c *call) takeDeploymentID(id string) error {
-	if id != "" && id != c.id() {
+	if !strings.HasPrefix(c.id(), id) {
 		return api.Errorf(api.CodeInvalid, "DeploymentID: the request is about %q, but the path says %q", id, c.id())
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"iter"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/acl"
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/state"
 	"github.com/reeve-run/reeve/jobspec"
@@ -18,6 +19,14 @@ var jobsByName = order[*api.Job]{
 	key:    func(j *api.Job) key { return key{namespace: j.Namespace, id: j.ID} },
 	stored: true,
 	byName: true,
+	seen: func(c *call, j *api.Job) any {
+		if c.may(acl.ReadJob, j.Namespace) {
+			return j
+		}
+		stub := j.Stub(nil)
+		stub.Meta = j.Meta
+		return stub
+	},
 }
 
 func listJobs(c *call, v *state.Snapshot) iter.Seq[*api.Job] {

@@ -13,7 +13,10 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-var rootKeysInOrder = order[*state.RootKey]{key: func(k *state.RootKey) key { return key{id: k.KeyID} }}
+var rootKeysInOrder = order[*state.RootKey]{
+	key:  func(k *state.RootKey) key { return key{id: k.KeyID} },
+	seen: func(c *call, k *state.RootKey) any { return c.Server.DescribeRootKey(c.Server.Store().Snapshot(), k) },
+}
 
 func listRootKeys(c *call, v *state.Snapshot) iter.Seq[*state.RootKey] {
 	return rootKeysFrom(v, c.prefix)

@@ -32,6 +32,21 @@ type order[T any] struct {
 	stored bool // the table iterates in this order
 	dated  bool // keys have an index
 	byName bool // keys have a namespace
+
+	// seen returns what a filter may compare of an object; nil: the whole object. Otherwise a filter would show,
+	// character by character, what the list does not.
+	seen func(*call, T) any
+}
+
+// matches reports whether the caller's filter selects an object.
+func (o order[T]) matches(c *call, object T) (bool, error) {
+	if c.filter == nil {
+		return true, nil
+	}
+	if o.seen != nil {
+		return c.filter.Matches(o.seen(c, object))
+	}
+	return c.filter.Matches(object)
 }
 
 func (o order[T]) token(k key) string {
@@ -81,7 +96,7 @@ func pageOf[T any](c *call, o order[T], objects iter.Seq[T]) ([]T, error) {
 		if c.token != "" && direction*o.key(object).compare(from) < 0 {
 			continue
 		}
-		if ok, err := c.matches(object); err != nil {
+		if ok, err := o.matches(c, object); err != nil {
 			return nil, err
 		} else if !ok {
 			continue
@@ -108,12 +123,4 @@ func pageOf[T any](c *call, o order[T], objects iter.Seq[T]) ([]T, error) {
 		page = page[:c.perPage]
 	}
 	return page, nil
-}
-
-// matches reports whether the caller's filter selects an object.
-func (c *call) matches(object any) (bool, error) {
-	if c.filter == nil {
-		return true, nil
-	}
-	return c.filter.Matches(object)
 }

@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"strings"
 	"sync"
 	"time"
 
@@ -146,13 +145,7 @@ func (c *call) nodeOf(v *state.Snapshot) (*api.Node, error) {
 		return nil, err
 	}
 	if a.ID != id {
-		path := strings.Replace(c.r.URL.Path, "/"+id, "/"+a.ID, 1)
-		other := *c.r
-		u := *c.r.URL
-		u.Path, u.RawPath = path, ""
-		other.URL = &u
-		other.SetPathValue("alloc", a.ID)
-		c.r = &other
+		c.completeID("alloc", a.ID)
 	}
 	node := v.Node(a.NodeID)
 	if node == nil {

@@ -173,32 +173,32 @@ func (c *call) permitEvery() error {
 
 // permitObject checks the namespace of the object that the path names, by its id or the beginning of
 // it. The handler then sees the whole id: it must not find another object, which exists since then. An
-// unknown object is not found, for callers who have the capability somewhere.
+// unknown object is not found, for callers who have the capability somewhere. An object of another
+// namespace has no beginnings: one character of an id would show which namespaces exist.
 func (c *call) permitObject(capability acl.Capability, is subject) error {
 	key := "id"
 	if c.r.PathValue(key) == "" {
 		key = "alloc"
 	}
 	id := c.r.PathValue(key)
-	found := objectsOf(c.Server.Store().Snapshot(), is, id)
+	may := func(namespace string) bool { return c.may(capability, namespace) }
+	found := objectsOf(c.Server.Store().Snapshot(), is, id, may)
 	if len(found) == 0 && c.current && c.route.Local && c.Leader != nil && c.refresh(c.r.Context()) == nil {
-		found = objectsOf(c.Server.Store().Snapshot(), is, id)
+		found = objectsOf(c.Server.Store().Snapshot(), is, id, may)
 	}
-	if len(found) == 0 {
+	switch {
+	case len(found) == 1 && found[0].id == id:
+		return c.permit(capability, found[0].namespace)
+	case len(found) == 1:
+		c.completeID(key, found[0].id)
+		return nil
+	case len(found) == 0 || !c.current:
 		if err := c.permitSomewhere(capability); err != nil || !c.current {
 			return err
 		}
 		return api.Errorf(api.CodeNotFound, "%s %q not found", is, id)
 	}
-	for _, object := range found {
-		if err := c.permit(capability, object.namespace); err != nil {
-			return err
-		}
-	}
-	if len(found) == 1 {
-		c.r.SetPathValue(key, found[0].id)
-	}
-	return nil
+	return ambiguous(string(is), id, found)
 }
 
 // permitSomewhere returns an error unless a rule of the caller's grants the capability.

@@ -223,10 +223,6 @@ func TestObjectsBelongToTheirNamespace(t *testing.T) {
 	body := `{"Job": {"ID": "web", "Namespace": "default", "TaskGroups": []}}`
 	for _, ask := range []struct{ method, path, body string }{
 		{"GET", "/v1/allocation/a1", ""},
-		{"GET", "/v1/allocation/a", ""},
-		{"PUT", "/v1/allocation/a/stop", ""},
-		{"GET", "/v1/client/fs/logs/a?task=main", ""},
-		{"GET", "/v1/evaluation/e", ""},
 		{"GET", "/v1/allocation/a1?namespace=dev", ""},
 		{"PUT", "/v1/allocation/a1/stop?namespace=dev", ""},
 		{"GET", "/v1/allocation/a1/services?namespace=dev", ""},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/acl"
 	"github.com/reeve-run/reeve/internal/state"
 )
 
@@ -17,6 +18,12 @@ var policiesByName = order[*api.Scaling]{
 		return key{namespace: s.Namespace, id: s.Target["Job"] + "/" + s.Target["Group"]}
 	},
 	byName: true,
+	seen: func(c *call, s *api.Scaling) any {
+		if c.may(acl.ReadScalingPolicy, s.Namespace) {
+			return s
+		}
+		return s.Stub()
+	},
 }
 
 func listScalingPolicies(c *call, v *state.Snapshot) iter.Seq[*api.Scaling] {

@@ -132,25 +132,25 @@ func (r *route) subject() subject {
 // An owned object has an id and a namespace.
 type owned struct{ id, namespace string }
 
-// objectsOf returns the object with an id, or those whose ids begin with it: the same that find, or its
-// error, shows.
-func objectsOf(v *state.Snapshot, is subject, id string) []owned {
+// objectsOf returns the object with an id, or those whose ids begin with it and whose namespaces may be
+// shown: as many as the error of find shows, and one more.
+func objectsOf(v *state.Snapshot, is subject, id string, may func(namespace string) bool) []owned {
 	switch is {
 	case ofAllocation:
-		return matching(id, v.Allocation(id), v.AllocationsPrefix, func(a *api.Allocation) owned { return owned{a.ID, a.Namespace} })
+		return matching(id, may, v.Allocation(id), v.AllocationsPrefix, func(a *api.Allocation) owned { return owned{a.ID, a.Namespace} })
 	case ofEvaluation:
-		return matching(id, v.Evaluation(id), v.EvaluationsPrefix, func(e *api.Evaluation) owned { return owned{e.ID, e.Namespace} })
+		return matching(id, may, v.Evaluation(id), v.EvaluationsPrefix, func(e *api.Evaluation) owned { return owned{e.ID, e.Namespace} })
 	case ofDeployment:
-		return matching(id, v.Deployment(id), v.DeploymentsPrefix, func(d *api.Deployment) owned { return owned{d.ID, d.Namespace} })
+		return matching(id, may, v.Deployment(id), v.DeploymentsPrefix, func(d *api.Deployment) owned { return owned{d.ID, d.Namespace} })
 	case ofRestart:
-		return matching(id, v.Restart(id), v.RestartsPrefix, func(r *api.JobRestart) owned { return owned{r.ID, r.Namespace} })
+		return matching(id, may, v.Restart(id), v.RestartsPrefix, func(r *api.JobRestart) owned { return owned{r.ID, r.Namespace} })
 	case ofCallback:
-		return matching(id, v.Callback(id), v.CallbacksPrefix, func(k *api.Callback) owned { return owned{k.ID, k.Namespace} })
+		return matching(id, may, v.Callback(id), v.CallbacksPrefix, func(k *api.Callback) owned { return owned{k.ID, k.Namespace} })
 	}
 	return nil
 }
 
-func matching[T any](id string, exact *T, withPrefix func(string) iter.Seq[*T], of func(*T) owned) (found []owned) {
+func matching[T any](id string, may func(string) bool, exact *T, withPrefix func(string) iter.Seq[*T], of func(*T) owned) (found []owned) {
 	if exact != nil {
 		return []owned{of(exact)}
 	}
@@ -158,7 +158,10 @@ func matching[T any](id string, exact *T, withPrefix func(string) iter.Seq[*T], 
 		return nil
 	}
 	for object := range withPrefix(id) {
-		if found = append(found, of(object)); len(found) > ambiguousShown {
+		if is := of(object); may(is.namespace) {
+			found = append(found, is)
+		}
+		if len(found) > ambiguousShown {
 			break
 		}
 	}

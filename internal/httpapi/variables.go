@@ -17,6 +17,7 @@ import (
 var variablesInOrder = order[*state.Variable]{
 	key:    func(v *state.Variable) key { return key{namespace: v.Namespace, id: v.Path} },
 	stored: true,
+	seen:   func(c *call, v *state.Variable) any { return c.shownMetadata(&v.VariableMetadata) },
 }
 
 // mayVariable reports whether the caller has a capability for a variable.
