@@ -33,17 +33,31 @@ const (
 
 var identityName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 
-// An IdentityRequest is a node's request for the signed token of a task that it runs.
+// MaxIdentities is the largest number of requests in an IdentitiesRequest.
+const MaxIdentities = 256
+
+// An IdentitiesRequest is a node's request for the signed tokens of tasks that it runs.
+type IdentitiesRequest struct {
+	Requests []*IdentityRequest // at most MaxIdentities
+}
+
+// An IdentitiesResponse has a response for each request, in the same order.
+type IdentitiesResponse struct {
+	Responses []*IdentityResponse
+}
+
+// An IdentityRequest asks for the signed token of a task.
 type IdentityRequest struct {
 	AllocID  string
 	Task     string
 	Identity string // name; DefaultIdentity for the one without a name
 }
 
-// An IdentityResponse is a signed token.
+// An IdentityResponse is a signed token, or the reason for its absence.
 type IdentityResponse struct {
-	Token   string
-	Expires int64 `json:",omitempty"` // Unix time in nanoseconds; 0: with its allocation
+	Token   string `json:",omitempty"`
+	Expires int64  `json:",omitempty"` // Unix time in nanoseconds; 0: with its allocation
+	Error   *Error `json:",omitempty"` // nil: there is a token
 }
 
 // AllIdentities returns the identities of the task that its job file declares.

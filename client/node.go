@@ -42,9 +42,16 @@ func (n Nodes) OfferOrphans(ctx context.Context, id string, req *api.OfferOrphan
 	return nodeCall[*api.OfferOrphansResponse](ctx, n, pathf("/v1/node/%s/orphans", id), req)
 }
 
-// SignIdentity returns the signed token of a task that the node runs.
-func (n Nodes) SignIdentity(ctx context.Context, id string, req *api.IdentityRequest) (*api.IdentityResponse, error) {
-	return nodeCall[*api.IdentityResponse](ctx, n, pathf("/v1/node/%s/identity", id), req)
+// SignIdentities returns the signed tokens of tasks that the node runs, in the order of the requests.
+func (n Nodes) SignIdentities(ctx context.Context, id string, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
+	answer, err := nodeCall[*api.IdentitiesResponse](ctx, n, pathf("/v1/node/%s/identities", id), &api.IdentitiesRequest{Requests: requests})
+	if err != nil {
+		return nil, err
+	}
+	if len(answer.Responses) != len(requests) {
+		return nil, api.Errorf(api.CodeInternal, "the server answered %d of %d requests for identities", len(answer.Responses), len(requests))
+	}
+	return answer.Responses, nil
 }
 
 // ReportTraffic reports what a router counted.

@@ -56,8 +56,8 @@ func (s nodeServers) OfferOrphans(ctx context.Context, id string, orphans []*api
 	return resp.Refused, nil
 }
 
-func (s nodeServers) SignIdentity(ctx context.Context, id string, r *api.IdentityRequest) (*api.IdentityResponse, error) {
-	return s.nodes.SignIdentity(ctx, id, r)
+func (s nodeServers) SignIdentities(ctx context.Context, id string, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
+	return s.nodes.SignIdentities(ctx, id, requests)
 }
 
 func (s nodeServers) UpdateAllocations(ctx context.Context, id string, allocs []*api.Allocation) error {

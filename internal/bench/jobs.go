@@ -129,19 +129,7 @@ func mockThousand(ctx context.Context, b *bench) error {
 		if _, err := m.Client.Jobs().Deregister(ctx, id, purge); err != nil {
 			return err
 		}
-		err := m.poll(ctx, func(ctx context.Context) error {
-			list, _, err := m.Client.Jobs().Allocations(ctx, id, true, nil)
-			if err != nil {
-				return err
-			}
-			for _, a := range list {
-				if a.ClientStatus == api.AllocClientRunning {
-					return fmt.Errorf("%s still runs", a.Name)
-				}
-			}
-			return nil
-		})
-		if err != nil {
+		if err := m.noneRuns(ctx, id); err != nil {
 			return err
 		}
 	}

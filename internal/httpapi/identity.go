@@ -4,6 +4,8 @@
 package httpapi
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
@@ -17,10 +19,32 @@ const (
 	discoveryPath = "/.well-known/openid-configuration"
 )
 
-// signIdentity signs for a task of the node in the path.
-func signIdentity(c *call, r *api.IdentityRequest) (*api.IdentityResponse, uint64, error) {
-	answer, err := c.Server.SignIdentity(c.id(), r)
-	return answer, 0, err
+// signIdentities signs for tasks of the node in the path.
+func signIdentities(c *call, r *api.IdentitiesRequest) (*api.IdentitiesResponse, uint64, error) {
+	if len(r.Requests) == 0 || len(r.Requests) > api.MaxIdentities || slices.Contains(r.Requests, nil) {
+		return nil, 0, api.Errorf(api.CodeInvalid, "Requests: must have 1 to %d elements", api.MaxIdentities)
+	}
+	answer := &api.IdentitiesResponse{}
+	for _, one := range r.Requests {
+		signed, err := c.Server.SignIdentity(c.id(), one)
+		if err != nil {
+			if len(r.Requests) == 1 {
+				return nil, 0, err
+			}
+			signed = &api.IdentityResponse{Error: asError(err)}
+		}
+		answer.Responses = append(answer.Responses, signed)
+	}
+	return answer, 0, nil
+}
+
+// asError returns an error in the form of the API.
+func asError(err error) *api.Error {
+	var known *api.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	return &api.Error{Code: api.CodeOf(err), Message: err.Error()}
 }
 
 func getKeySet(c *call, v *state.Snapshot) (*identity.KeySet, uint64, error) {

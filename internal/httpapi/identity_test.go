@@ -43,26 +43,38 @@ func TestATaskUsesTheAPIWithItsIdentity(t *testing.T) {
 	h.policy("writer", "namespace \"*\" {\n policy = \"write\"\n}\nnode {\n policy = \"write\"\n}")
 	user, _ := h.user("writer")
 	node, other := peer{id: testNode, role: pki.RoleNode}, peer{id: "22222222-2222-3333-4444-555555555555", role: pki.RoleNode}
-	body := `{"AllocID": "` + unknownID + `", "Task": "` + task + `", "Identity": "default"}`
+	body := `{"Requests": [{"AllocID": "` + unknownID + `", "Task": "` + task + `", "Identity": "default"}]}`
 	for what, attempt := range map[string]struct {
 		peer
 		path   string
 		status int
 	}{
-		"another node":                {other, "/v1/node/" + testNode + "/identity", 403},
-		"another node for itself":     {other, "/v1/node/" + other.id + "/identity", 404},
-		"a user":                      {user, "/v1/node/" + testNode + "/identity", 403},
-		"a caller without a token":    {peer{}, "/v1/node/" + testNode + "/identity", 403},
-		"an operator of another node": {peer{header: []string{"X-Nomad-Token", operatorToken}}, "/v1/node/" + other.id + "/identity", 404},
+		"another node":                {other, "/v1/node/" + testNode + "/identities", 403},
+		"another node for itself":     {other, "/v1/node/" + other.id + "/identities", 404},
+		"a user":                      {user, "/v1/node/" + testNode + "/identities", 403},
+		"a caller without a token":    {peer{}, "/v1/node/" + testNode + "/identities", 403},
+		"an operator of another node": {peer{header: []string{"X-Nomad-Token", operatorToken}}, "/v1/node/" + other.id + "/identities", 404},
 	} {
 		if got := attempt.ask(t, h.handler, http.MethodPut, attempt.path, body); got.status != attempt.status {
 			t.Errorf("%s: %d, want %d: %s", what, got.status, attempt.status, got.body)
 		}
 	}
 	got := node.ask(t, h.handler, http.MethodPut, "/v1/node/"+testNode+"/identity", body)
-	var signed api.IdentityResponse
-	if err := json.Unmarshal([]byte(got.body), &signed); err != nil || got.status != http.StatusOK || signed.Token == "" {
+	var answer api.IdentitiesResponse
+	if err := json.Unmarshal([]byte(got.body), &answer); err != nil || got.status != http.StatusOK || len(answer.Responses) != 1 || answer.Responses[0].Token == "" {
 		t.Fatalf("the own node: %d %s", got.status, got.body)
+	}
+	signed := answer.Responses[0]
+	mixed := strings.Replace(body, "[", `[{"AllocID": "none"}, `, 1)
+	got = node.ask(t, h.handler, http.MethodPut, "/v1/node/"+testNode+"/identities", mixed)
+	if err := json.Unmarshal([]byte(got.body), &answer); err != nil || got.status != http.StatusOK || len(answer.Responses) != 2 ||
+		answer.Responses[0].Error == nil || answer.Responses[0].Error.Code != api.CodeNotFound || answer.Responses[0].Token != "" || answer.Responses[1].Token == "" || answer.Responses[1].Error != nil {
+		t.Errorf("of two requests: %d %s", got.status, got.body)
+	}
+	for _, bad := range []string{`{"Requests": []}`, `{"Requests": [null]}`, `{"Requests": [` + strings.Repeat("{},", api.MaxIdentities) + `{}]}`} {
+		if got := node.ask(t, h.handler, http.MethodPut, "/v1/node/"+testNode+"/identities", bad); got.status != http.StatusBadRequest {
+			t.Errorf("%.60s: %d %s", bad, got.status, got.body)
+		}
 	}
 
 	for _, path := range []string{"nomad/jobs/web", "nomad/jobs/other"} {

@@ -132,7 +132,7 @@ var samples = map[string]string{
 	"PUT /v1/evaluation/{id}/unblock":                ``,
 	"DELETE /v1/evaluations":                         `{"Filter": "Status == \"failed\""}`,
 	"PUT /v1/allocation/{id}/stop":                   ``,
-	"PUT /v1/node/{id}/identity":                     `{"AllocID": "99999999-2222-3333-4444-555555555555", "Task": "main", "Identity": "default"}`,
+	"PUT /v1/node/{id}/identities":                   `{"Requests": [{"AllocID": "99999999-2222-3333-4444-555555555555", "Task": "main", "Identity": "default"}]}`,
 	"PUT /v1/node/{id}/heartbeat":                    ``,
 	"PUT /v1/server/heartbeats":                      ``,
 	"PUT /v1/server/evaluations/poll":                ``,
@@ -224,7 +224,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusBadRequest
 			case strings.Contains(r.Pattern, "/dispatch") || strings.Contains(r.Pattern, "/periodic"):
 				want = http.StatusBadRequest // the job under test starts no others
-			case r.Pattern == "/v1/node/{id}/identity" || r.Pattern == discoveryPath: // no such allocation, no issuer
+			case r.Pattern == "/v1/node/{id}/identities" || r.Pattern == discoveryPath: // no such allocation, no issuer
 				want = http.StatusNotFound
 			case r.Pattern == "/v1/operator/keyring/recover":
 				want = http.StatusBadRequest // the key in the sample is cut short

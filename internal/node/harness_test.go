@@ -100,13 +100,16 @@ func (s *fakeServers) Stream(ctx context.Context, _ string, told api.Position, r
 	}
 }
 
-func (s *fakeServers) SignIdentity(_ context.Context, node string, r *api.IdentityRequest) (*api.IdentityResponse, error) {
+func (s *fakeServers) SignIdentities(_ context.Context, node string, requests []*api.IdentityRequest) (signed []*api.IdentityResponse, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.away {
 		return nil, errAway
 	}
-	return &api.IdentityResponse{Token: "signed for " + r.Task + " " + r.Identity}, nil
+	for _, r := range requests {
+		signed = append(signed, &api.IdentityResponse{Token: "signed for " + r.Task + " " + r.Identity})
+	}
+	return signed, nil
 }
 
 func (s *fakeServers) OfferOrphans(_ context.Context, _ string, orphans []*api.OfferedOrphan) (map[string]string, error) {

@@ -42,8 +42,8 @@ type Servers interface {
 	// the position of the last message that the node received.
 	Stream(ctx context.Context, nodeID string, told api.Position, receive func(*api.NodeAllocations) error) error
 	UpdateAllocations(ctx context.Context, nodeID string, allocs []*api.Allocation) error
-	// SignIdentity returns the signed token of a task that the node runs.
-	SignIdentity(ctx context.Context, nodeID string, r *api.IdentityRequest) (*api.IdentityResponse, error)
+	// SignIdentities returns the signed tokens of tasks that the node runs, in the order of the requests.
+	SignIdentities(ctx context.Context, nodeID string, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error)
 	// OfferOrphans returns the reasons for rejected orphans, by allocation id.
 	OfferOrphans(ctx context.Context, nodeID string, orphans []*api.OfferedOrphan) (map[string]string, error)
 }
@@ -185,9 +185,9 @@ func New(c Config) (*Node, error) {
 	n.host = &runner.Host{
 		Drivers: c.Drivers, Dirs: dirs, Ledger: l, Checks: n.checks, Node: n.Node, Environ: os.Environ(), Logger: c.Logger,
 		Context: ctx, Traffic: c.Traffic, Serve: c.ServeTask,
-		Identity: func(ctx context.Context, r *api.IdentityRequest) (*api.IdentityResponse, error) {
-			return c.Servers.SignIdentity(ctx, n.identity.ID, r)
-		},
+		Identity: newSigner(ctx, func(ctx context.Context, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
+			return c.Servers.SignIdentities(ctx, n.identity.ID, requests)
+		}).sign,
 		Changed: func(r *runner.Runner, urgent bool) { n.reporter.mark(r.ID(), r.Report, urgent) },
 	}
 	n.self.Store(n.describe(ctx))

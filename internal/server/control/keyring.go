@@ -16,8 +16,8 @@ const (
 	RootKeyLife = 720 * time.Hour
 	// rekeyBatch bounds the variables that one pass encrypts with another key, so that writes go on
 	// beside it, and rekeyPause is between two passes.
-	rekeyBatch   = 64
-	rekeyPause   = 5 * time.Millisecond
+	rekeyBatch   = 32
+	rekeyPause   = 20 * time.Millisecond
 	keyringRetry = time.Minute // after a key cannot be created or opened
 	keyringLook  = time.Hour
 	keyringLevel = 3 // feature level of root keys
