@@ -25,14 +25,19 @@ import (
 
 // Tree holds the directories of all allocations of a node.
 type Tree struct {
-	root    string // DATA/alloc
-	secrets string // see secretsDir
-	busy    chan struct{}
+	root    string        // DATA/alloc
+	secrets string        // see secretsDir
+	busy    chan struct{} // directories are created or removed
+	writes  chan struct{} // files are written into directories that exist
 }
 
 // builders bounds the number of directories that are created concurrently: file systems
 // serialize their creation, so more threads would only wait.
 const builders = 4
+
+// writers bounds the number of files that are written concurrently. They do not wait for the
+// directories of other allocations: a task with its directories would start after the last of them.
+const writers = 4
 
 // Open prepares the tree below dataDir.
 func Open(dataDir string) (*Tree, error) {
@@ -40,7 +45,7 @@ func Open(dataDir string) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the data directory: %w", err)
 	}
-	t := &Tree{root: filepath.Join(abs, "alloc"), busy: make(chan struct{}, builders)}
+	t := &Tree{root: filepath.Join(abs, "alloc"), busy: make(chan struct{}, builders), writes: make(chan struct{}, writers)}
 	if err := makeDir(t.root, 0o711); err != nil {
 		return nil, err
 	}

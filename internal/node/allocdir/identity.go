@@ -17,8 +17,8 @@ import (
 // runs the task: file is relative to the task's directory. The file changes in one step. Links and
 // files that the task made can neither redirect the write nor block it.
 func (t *Tree) WriteToken(alloc, task, file, secret string, owner Owner) error {
-	t.busy <- struct{}{}
-	defer func() { <-t.busy }()
+	t.writes <- struct{}{}
+	defer func() { <-t.writes }()
 	if err := t.writeToken(alloc, task, path.Clean(file), secret, owner); err != nil {
 		return fmt.Errorf("write %s: %w", file, err)
 	}

@@ -15,8 +15,8 @@ import (
 // directory, for the user that runs the task. Files that an earlier run of the task left
 // there can neither redirect the write nor block it.
 func (t *Tree) WritePayload(alloc, task, file string, payload []byte, owner Owner) error {
-	t.busy <- struct{}{}
-	defer func() { <-t.busy }()
+	t.writes <- struct{}{}
+	defer func() { <-t.writes }()
 	if err := t.writePayload(alloc, task, path.Clean(file), payload, owner); err != nil {
 		return fmt.Errorf("write the payload: %w", err)
 	}

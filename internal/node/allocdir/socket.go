@@ -18,8 +18,8 @@ const SocketName = "api.sock"
 // name: the socket of an earlier agent, or what the task put in its place. Links of the task
 // redirect nothing.
 func (t *Tree) Listen(alloc, task string, owner Owner) (net.Listener, error) {
-	t.busy <- struct{}{}
-	defer func() { <-t.busy }()
+	t.writes <- struct{}{}
+	defer func() { <-t.writes }()
 	above, name := filepath.Split(t.Task(alloc, task).Secrets)
 	root, err := beneath.Open(above)
 	if err != nil {
