@@ -22,7 +22,7 @@ const (
 // signIdentities signs for tasks of the node in the path.
 func signIdentities(c *call, r *api.IdentitiesRequest) (*api.IdentitiesResponse, uint64, error) {
 	if len(r.Requests) == 0 || len(r.Requests) > api.MaxIdentities || slices.Contains(r.Requests, nil) {
-		return nil, 0, api.Errorf(api.CodeInvalid, "Requests: must have 1 to %d elements", api.MaxIdentities)
+		return nil, 0, api.Errorf(api.CodeInvalid, "Requests: must be a list of 1 to %d requests", api.MaxIdentities)
 	}
 	answer := &api.IdentitiesResponse{}
 	for _, one := range r.Requests {

@@ -59,7 +59,7 @@ func TestATaskUsesTheAPIWithItsIdentity(t *testing.T) {
 			t.Errorf("%s: %d, want %d: %s", what, got.status, attempt.status, got.body)
 		}
 	}
-	got := node.ask(t, h.handler, http.MethodPut, "/v1/node/"+testNode+"/identity", body)
+	got := node.ask(t, h.handler, http.MethodPut, "/v1/node/"+testNode+"/identities", body)
 	var answer api.IdentitiesResponse
 	if err := json.Unmarshal([]byte(got.body), &answer); err != nil || got.status != http.StatusOK || len(answer.Responses) != 1 || answer.Responses[0].Token == "" {
 		t.Fatalf("the own node: %d %s", got.status, got.body)
