@@ -170,6 +170,7 @@ var rooms = []struct {
 	{"internal/metrics", []string{"api", "internal/latency", "internal/limit", "internal/state", "internal/server"}},
 	{"internal/nodelink", []string{"api", "internal/nodeproto"}},
 	{"internal/node/image/layer", []string{"internal/node/beneath"}},
+	{"internal/node/image/store", []string{"internal/coalesce", "internal/secretfile", "internal/node/beneath", "internal/node/image/layer"}},
 	{"internal/node", []string{"internal/heap", "internal/secretfile", "api", "client"}},
 	{"internal/port", []string{"api"}},
 	{"internal/relay", nil},
