@@ -67,8 +67,9 @@ func TestATaskUsesTheAPIWithItsIdentity(t *testing.T) {
 	signed := answer.Responses[0]
 	mixed := strings.Replace(body, "[", `[{"AllocID": "none"}, `, 1)
 	got = node.ask(t, h.handler, http.MethodPut, "/v1/node/"+testNode+"/identities", mixed)
-	if err := json.Unmarshal([]byte(got.body), &answer); err != nil || got.status != http.StatusOK || len(answer.Responses) != 2 ||
-		answer.Responses[0].Error == nil || answer.Responses[0].Error.Code != api.CodeNotFound || answer.Responses[0].Token != "" || answer.Responses[1].Token == "" || answer.Responses[1].Error != nil {
+	var two api.IdentitiesResponse
+	if err := json.Unmarshal([]byte(got.body), &two); err != nil || got.status != http.StatusOK || len(two.Responses) != 2 ||
+		two.Responses[0].Error == nil || two.Responses[0].Error.Code != api.CodeNotFound || two.Responses[0].Token != "" || two.Responses[1].Token == "" || two.Responses[1].Error != nil {
 		t.Errorf("of two requests: %d %s", got.status, got.body)
 	}
 	for _, bad := range []string{`{"Requests": []}`, `{"Requests": [null]}`, `{"Requests": [` + strings.Repeat("{},", api.MaxIdentities) + `{}]}`} {
