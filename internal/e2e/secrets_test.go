@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -110,6 +111,7 @@ func TestSecretsAppearNowhere(t *testing.T) {
 	job.Groups[0].Tasks[0].Env, job.Meta = map[string]string{"NOTE": canary + "environment"}, map[string]string{"note": canary + "meta"}
 	m.all[0].register(job)
 	m.all[0].allocations("web", "runs", running(1))
+	m.plantWhileRunning(secrets, canary, token.SecretID)
 
 	shown := m.everythingShown()
 	if !strings.Contains(shown["the snapshot"]+shown["the event stream"], canary+"meta") {
@@ -136,6 +138,27 @@ func TestSecretsAppearNowhere(t *testing.T) {
 	}
 	if found == 0 {
 		t.Error("not even the file of the operator's token contains a secret: the search finds nothing at all")
+	}
+}
+
+// plantWhileRunning plants secrets in inputs of people: the secret of an auth method, and what a command in
+// a task reads.
+func (m *members) plantWhileRunning(secrets map[string]string, canary, token string) {
+	m.t.Helper()
+	secrets["client secret"] = canary + "client-secret"
+	method := `{"Name": "sso", "Type": "OIDC", "MaxTokenTTL": "1h", "TokenLocality": "local", "Config": {"OIDCDiscoveryURL": "https://127.0.0.1:1", ` +
+		`"OIDCClientID": "reeve", "OIDCClientSecret": "` + secrets["client secret"] + `", "BoundAudiences": ["reeve"], "AllowedRedirectURIs": ["http://127.0.0.1:4649/oidc/callback"]}}`
+	if status, text := m.ask(0, http.MethodPut, "/v1/acl/auth-method", token, method); status != http.StatusOK || strings.Contains(text, secrets["client secret"]) {
+		m.t.Errorf("the auth method: %d %s", status, text)
+	}
+	secrets["input of a command"] = canary + "exec-input"
+	var output bytes.Buffer
+	alloc := m.all[0].allocations("web", "runs", running(1))[0]
+	code, err := m.all[0].Client.Allocations().Exec(m.t.Context(), alloc.ID, client.Exec{
+		Task: slices.Sorted(maps.Keys(alloc.TaskStates))[0], Command: []string{"cat"}, Stdin: strings.NewReader(secrets["input of a command"]), Stdout: &output, Stderr: &output,
+	})
+	if err != nil || code != 0 || output.String() != secrets["input of a command"] {
+		m.t.Errorf("the command exits with %d, and writes %q: %v", code, &output, err)
 	}
 }
 
