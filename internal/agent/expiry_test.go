@@ -4,23 +4,22 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/reeve-run/reeve/internal/testbed/bubble"
+	"github.com/reeve-run/reeve/internal/testbed/output"
 )
 
 func TestExpiryIsLoggedAtStartAndDaily(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		var out lockedBuffer
+		var out output.Text
 		const text = "certificate expires in 3 days"
 		var warning atomic.Value
 		warning.Store(text)
@@ -44,22 +43,4 @@ func TestExpiryIsLoggedAtStartAndDaily(t *testing.T) {
 		cancel()
 		<-ended
 	})
-}
-
-// A lockedBuffer is written while it is read.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/auditlog"
+	"github.com/reeve-run/reeve/internal/testbed/output"
 	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
@@ -24,25 +25,7 @@ type bench struct {
 	*auditlog.Log
 	dir    string
 	added  int
-	logged syncBuffer
-}
-
-// A syncBuffer is a log that the test reads while it is written.
-type syncBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
+	logged output.Text
 }
 
 func newBench(t *testing.T, fileBytes int64) *bench {

@@ -7,7 +7,6 @@
 package testbed
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +16,13 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/testbed/output"
 )
 
 // A Machine is one agent with its child processes.
@@ -38,7 +37,7 @@ type Machine struct {
 
 	cmd    *exec.Cmd
 	exited chan struct{}
-	output *buffer
+	output *output.Text
 }
 
 // New creates a data directory and chooses an address. It starts nothing.
@@ -55,7 +54,7 @@ func New(reeve string) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Machine{Reeve: reeve, Dir: dir, Addr: addr, Client: c, output: &buffer{}}, nil
+	return &Machine{Reeve: reeve, Dir: dir, Addr: addr, Client: c, output: &output.Text{}}, nil
 }
 
 // FreeAddress returns a loopback address without a listener, which no other call
@@ -89,7 +88,7 @@ func (m *Machine) Start() error {
 		command = m.Command
 	}
 	m.cmd = command(m.Reeve, append([]string{"agent", "-data-dir", m.Dir, "-http-addr", m.Addr}, kind...)...)
-	m.output.reset()
+	m.output.Reset()
 	m.cmd.Stdout, m.cmd.Stderr = m.output, m.output
 	if err := m.cmd.Start(); err != nil {
 		return err
@@ -188,28 +187,4 @@ func (m *Machine) Supervisor() int {
 		}
 	}
 	return 0
-}
-
-// A buffer is written by a process while others read it.
-type buffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
-
-func (b *buffer) reset() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.buf.Reset()
 }

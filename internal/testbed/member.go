@@ -8,6 +8,7 @@ import (
 
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/testbed/network"
+	"github.com/reeve-run/reeve/internal/testbed/output"
 )
 
 // MemberPort is the port of agents on hosts of a network.
@@ -24,5 +25,5 @@ func On(h *network.Host, reeve string, args ...string) (*Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Machine{Reeve: reeve, Dir: dir, Addr: "0.0.0.0:" + MemberPort, Args: args, Client: c, Command: h.Command, output: &buffer{}}, nil
+	return &Machine{Reeve: reeve, Dir: dir, Addr: "0.0.0.0:" + MemberPort, Args: args, Client: c, Command: h.Command, output: &output.Text{}}, nil
 }

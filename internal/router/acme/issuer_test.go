@@ -23,6 +23,7 @@ import (
 	"github.com/reeve-run/reeve/internal/router/variables"
 	"github.com/reeve-run/reeve/internal/testbed/bubble"
 	"github.com/reeve-run/reeve/internal/testbed/fakevars"
+	"github.com/reeve-run/reeve/internal/testbed/output"
 	"github.com/reeve-run/reeve/internal/testbed/testcert"
 )
 
@@ -77,7 +78,7 @@ type fleet struct {
 	vars      *fakevars.Store
 	authority *fakeAuthority
 	config    Config
-	log       syncedLog
+	log       output.Text
 }
 
 func newFleet(t *testing.T, domains ...string) *fleet {
@@ -132,7 +133,7 @@ func TestSeveralRoutersOrderOnceAndServeTheResult(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		f := newFleet(t, shop, "api.example.com")
 		a, b, c := f.start(), f.start(), f.start()
-		pass(10 * time.Second)
+		bubble.Pass(10 * time.Second)
 		for _, m := range []*member{a, b, c} {
 			if !m.serves(shop) || !m.serves("api.example.com") || m.problem() != "" {
 				t.Errorf("a router does not serve: %+v", m.store.Status(time.Now()))
@@ -142,7 +143,7 @@ func TestSeveralRoutersOrderOnceAndServeTheResult(t *testing.T) {
 			t.Errorf("orders: %v", f.authority.counts())
 		}
 		// The certificate began 24 hours ago and ends in 30: it is renewed after 36 of the 54 hours.
-		pass(29 * time.Hour)
+		bubble.Pass(29 * time.Hour)
 		if f.authority.counts()[shop] < 2 || !a.serves(shop) || !c.serves(shop) || a.problem() != "" {
 			t.Errorf("no renewal: orders %v, %+v", f.authority.counts(), a.store.Status(time.Now()))
 		}
@@ -171,7 +172,7 @@ func TestEveryRouterAnswersTheChallenge(t *testing.T) {
 		}
 		a, b := f.start(), f.start()
 		routers <- []*member{a, b}
-		pass(10 * time.Second)
+		bubble.Pass(10 * time.Second)
 		if asked := f.authority.counts()[shop]; asked != 1 || a.HTTPAnswer(shop, "token") != "" || b.HTTPAnswer(shop, "token") != "" {
 			t.Errorf("%d orders; the challenge is answered after the order: %q", asked, a.HTTPAnswer(shop, "token"))
 		}
@@ -183,7 +184,7 @@ func TestFailuresArePausedByAllRouters(t *testing.T) {
 		f := newFleet(t, shop)
 		f.authority.refuse(protocol.Problem{Type: protocol.ProblemTypeConnection, Detail: "connection refused\x1b[31m" + strings.Repeat("x", 5000)})
 		a, b := f.start(), f.start()
-		pass(59 * time.Minute)
+		bubble.Pass(59 * time.Minute)
 		if n := f.authority.counts()[shop]; n != 3 { // at 0, 10 and 40 minutes
 			t.Errorf("%d orders in an hour of failures", n)
 		}
@@ -212,13 +213,13 @@ func TestFailuresArePausedByAllRouters(t *testing.T) {
 		if _, err := vars.Put(t.Context(), &api.Variable{VariableMetadata: api.VariableMetadata{Path: v.Path}, Items: v.Items}); err != nil {
 			t.Fatal(err)
 		}
-		pass(5 * time.Second)
+		bubble.Pass(5 * time.Second)
 		if f.authority.counts()[shop] != 4 || !a.serves(shop) || !b.serves(shop) || a.problem() != "" {
 			t.Errorf("after the repair: %v, %q", f.authority.counts(), a.problem())
 		}
 		// A failed renewal keeps the certificate.
 		f.authority.refuse(protocol.Problem{Type: protocol.ProblemTypeRateLimited, Detail: "too many"})
-		pass(20 * time.Hour)
+		bubble.Pass(20 * time.Hour)
 		if !a.serves(shop) || !strings.Contains(a.problem(), "too many") || f.authority.counts()[shop] < 5 {
 			t.Errorf("after a failed renewal: %v, %q", f.authority.counts(), a.problem())
 		}
@@ -236,14 +237,14 @@ func TestARouterThatStopsReleasesItsOrder(t *testing.T) {
 			}
 		}
 		a := f.start()
-		pass(time.Second)
+		bubble.Pass(time.Second)
 		b := f.start()
-		pass(time.Minute)
+		bubble.Pass(time.Minute)
 		if b.serves(shop) || f.authority.counts()[shop] != 1 {
 			t.Errorf("two orders at a time: %v", f.authority.counts())
 		}
 		a.stop()
-		pass(5 * time.Second)
+		bubble.Pass(5 * time.Second)
 		if !b.serves(shop) || f.authority.counts()[shop] != 2 {
 			t.Errorf("the other router did not order: %v, %q", f.authority.counts(), b.problem())
 		}
@@ -264,7 +265,7 @@ func TestALostLockIsFenced(t *testing.T) {
 			}
 		}
 		a := f.start()
-		pass(time.Second)
+		bubble.Pass(time.Second)
 		v, _, err := f.vars.In("default").Get(t.Context(), f.config.pathOf(shop), nil)
 		if err != nil || v.Lock == nil {
 			t.Fatalf("the variable is not locked: %v", err)
@@ -273,13 +274,13 @@ func TestALostLockIsFenced(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := f.start()
-		pass(10 * time.Second)
+		bubble.Pass(10 * time.Second)
 		if !b.serves(shop) || f.authority.counts()[shop] != 2 {
 			t.Fatalf("the second router did not order: %v, %q", f.authority.counts(), b.problem())
 		}
 		before, _, _ := f.vars.In("default").Get(t.Context(), v.Path, nil)
 		close(resume)
-		pass(time.Minute)
+		bubble.Pass(time.Minute)
 		after, _, _ := f.vars.In("default").Get(t.Context(), v.Path, nil)
 		if after.Items[certs.ItemCertificate] != before.Items[certs.ItemCertificate] || after.ModifyIndex != before.ModifyIndex || f.authority.counts()[shop] != 2 {
 			t.Errorf("the late order changed the variable: index %d, then %d; orders %v", before.ModifyIndex, after.ModifyIndex, f.authority.counts())
@@ -294,7 +295,7 @@ func TestForeignCertificatesInAVariableAreNotServed(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		f := newFleet(t, shop)
 		a := f.start()
-		pass(5 * time.Second)
+		bubble.Pass(5 * time.Second)
 		f.authority.refuse(protocol.Problem{Type: protocol.ProblemTypeRateLimited}) // the content stays
 		for _, names := range [][]string{{"bank.example.com"}, {shop, "bank.example.com"}, {"*.example.com"}} {
 			before := f.authority.counts()[shop]
@@ -303,7 +304,7 @@ func TestForeignCertificatesInAVariableAreNotServed(t *testing.T) {
 			if _, err := f.vars.In("default").Put(t.Context(), v); err != nil {
 				t.Fatal(err)
 			}
-			pass(5 * time.Second)
+			bubble.Pass(5 * time.Second)
 			if a.serves("bank.example.com") || a.serves("x.example.com") || !a.serves(shop) {
 				t.Errorf("%v: the certificate is served", names)
 			}
@@ -322,7 +323,7 @@ func TestHostsOfRoutesAreBoundedByPatterns(t *testing.T) {
 		synctest.Wait()
 		hosts := []string{"a.apps.example.com", "a.b.apps.example.com", "*.apps.example.com", "evil.com", "..apps.example.com", "x_y.apps.example.com", "", "apps.example.com", "../../etc.apps.example.com"}
 		a.SetHosts(hosts)
-		pass(10 * time.Second)
+		bubble.Pass(10 * time.Second)
 		if len(f.authority.counts()) != 2 || f.authority.counts()["a.apps.example.com"] != 1 {
 			t.Errorf("orders: %v", f.authority.counts())
 		}
@@ -332,7 +333,7 @@ func TestHostsOfRoutesAreBoundedByPatterns(t *testing.T) {
 			t.Error("the certificate of a host without a route is served")
 		}
 		a.SetHosts(hosts[:1])
-		pass(10 * time.Second)
+		bubble.Pass(10 * time.Second)
 		if !a.serves("a.apps.example.com") || f.authority.counts()["a.apps.example.com"] != 1 {
 			t.Errorf("the stored certificate was not used again: %v", f.authority.counts())
 		}
@@ -341,7 +342,7 @@ func TestHostsOfRoutesAreBoundedByPatterns(t *testing.T) {
 			many = append(many, fmt.Sprintf("h%d.apps.example.com", i))
 		}
 		a.SetHosts(many)
-		pass(time.Hour)
+		bubble.Pass(time.Hour)
 		if n := len(f.authority.counts()); n != MaxDomains+1 { // with a.apps
 			t.Errorf("orders for %d domains", n)
 		}
@@ -369,38 +370,14 @@ func TestWithoutRightsTheReasonIsReported(t *testing.T) {
 		f := newFleet(t, shop)
 		f.vars.Fail(api.Errorf(api.CodeForbidden, "token \"router\" may not write"))
 		a := f.start()
-		pass(time.Hour)
+		bubble.Pass(time.Hour)
 		if !strings.Contains(a.problem(), "may not write") || len(f.authority.counts()) != 0 {
 			t.Errorf("problem %q, orders %v", a.problem(), f.authority.counts())
 		}
 		f.vars.Fail(nil)
-		pass(30 * time.Second)
+		bubble.Pass(30 * time.Second)
 		if !a.serves(shop) {
 			t.Errorf("problem %q", a.problem())
 		}
 	})
-}
-
-// pass lets virtual time pass, and waits for the work that is due.
-func pass(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
-}
-
-// A syncedLog is a log that a test reads while it grows.
-type syncedLog struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *syncedLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *syncedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

@@ -9,15 +9,14 @@ import (
 	"log/slog"
 	"maps"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/router/variables"
 	"github.com/reeve-run/reeve/internal/testbed/bubble"
 	"github.com/reeve-run/reeve/internal/testbed/fakevars"
+	"github.com/reeve-run/reeve/internal/testbed/output"
 	"github.com/reeve-run/reeve/internal/testbed/testcert"
 )
 
@@ -27,7 +26,7 @@ type fixture struct {
 	t    *testing.T
 	vars *fakevars.Store
 	ca   *testcert.Authority
-	log  syncedLog
+	log  output.Text
 }
 
 func newFixture(t *testing.T, sources ...Source) *fixture {
@@ -51,7 +50,7 @@ func (f *fixture) put(source Source, items map[string]string) {
 	if _, err := f.vars.In(source.Namespace).Put(f.t.Context(), v); err != nil {
 		f.t.Fatal(err)
 	}
-	pass(2 * time.Second)
+	bubble.Pass(2 * time.Second)
 }
 
 func itemsOf(p testcert.Pair) map[string]string {
@@ -138,7 +137,7 @@ func TestUnusableVariablesAreRefused(t *testing.T) {
 		}
 		before := strings.Count(f.log.String(), "\n")
 		f.vars.Fail(api.Errorf(api.CodeUnavailable, "no server answers"))
-		pass(time.Hour)
+		bubble.Pass(time.Hour)
 		if got := f.For(asks("web.test")); got != first || !strings.Contains(f.Status(time.Now())[0].Problem, "cannot be read: no server answers") {
 			t.Errorf("without servers: %v, %+v", got, f.Status(time.Now())[0])
 		}
@@ -146,9 +145,9 @@ func TestUnusableVariablesAreRefused(t *testing.T) {
 			t.Errorf("%d lines in the log in an hour without servers", n)
 		}
 		f.vars.Fail(nil)
-		pass(time.Minute)
+		bubble.Pass(time.Minute)
 		f.vars.Delete(shop.Namespace, shop.Variable)
-		pass(3 * time.Minute)
+		bubble.Pass(3 * time.Minute)
 		if got := f.For(asks("web.test")); got != first || !strings.Contains(f.Status(time.Now())[0].Problem, "does not exist: store a new one with: reeve var put") {
 			t.Errorf("deleted: %v, %+v", got, f.Status(time.Now())[0])
 		}
@@ -188,7 +187,7 @@ func TestTheFirstSourceOfANameWins(t *testing.T) {
 			if f.For(asks("team.test")) == nil {
 				t.Error("the name of the other team has no certificate")
 			}
-			pass(2 * time.Hour)
+			bubble.Pass(2 * time.Hour)
 			if got := f.For(asks("web.test")); got == nil || len(got.Leaf.DNSNames) != 2 {
 				t.Errorf("the expired certificate for %v is served", got)
 			}
@@ -203,11 +202,11 @@ func TestExpiryIsAnnounced(t *testing.T) {
 		if s := f.Status(time.Now())[0]; s.Warning != "" {
 			t.Errorf("warning %q nine days before the expiry", s.Warning)
 		}
-		pass(8*24*time.Hour + time.Hour)
+		bubble.Pass(8*24*time.Hour + time.Hour)
 		if s := f.Status(time.Now())[0]; !strings.Contains(s.Warning, "expires at") || s.Problem != "" {
 			t.Errorf("status %+v within the last tenth of its life", s)
 		}
-		pass(24 * time.Hour)
+		bubble.Pass(24 * time.Hour)
 		if s := f.Status(time.Now())[0]; !strings.Contains(s.Problem, "expired at") {
 			t.Errorf("status %+v after the expiry", s)
 		}
@@ -215,28 +214,4 @@ func TestExpiryIsAnnounced(t *testing.T) {
 			t.Errorf("%d warnings in the log in two days", n)
 		}
 	})
-}
-
-// pass lets virtual time pass, and waits for the work that is due.
-func pass(d time.Duration) {
-	time.Sleep(d)
-	synctest.Wait()
-}
-
-// A syncedLog is a log that a test reads while it grows.
-type syncedLog struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *syncedLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *syncedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

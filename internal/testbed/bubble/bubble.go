@@ -16,7 +16,14 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 )
+
+// Pass lets time of the bubble pass, and waits for the work that is due.
+func Pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
 
 // Test runs f in a new bubble: see [synctest.Test]. With the race detector, the process has
 // one processor in the meantime.
