@@ -233,9 +233,9 @@ func TestUnsupportedNamesTheField(t *testing.T) {
 	j.Groups[0].Tasks[0].Templates = []*Template{{}}
 	j.Groups[0].Networks[0].Mode = "bridge"
 	want := []string{
-		`region "eu" (the only one is "global") is not supported yet`,
-		`group "site": network mode "bridge" (use "host") is not supported yet`,
-		`group "site": task "server": the template block is not supported yet`,
+		`region "eu" is not supported: Reeve has one region; remove it, or set region = "global"`,
+		`group "site": network: mode "bridge" is not supported yet; use mode = "host", and let the task listen on $NOMAD_PORT_label of its port`,
+		`group "site": task "server": the template block is not supported yet; set values in env, or let the task read variables with an identity block`,
 	}
 	if diff := cmp.Diff(want, Unsupported(j)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -5,121 +5,126 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 )
 
-// Unsupported lists the features of a canonicalized job that Reeve does not support yet. A
-// job that needs any of them is rejected: Reeve ignores no relevant setting silently.
+// refusals collects sentences on what a job uses and Reeve does not have.
+type refusals struct{ c complaints }
+
+// yet rejects what a later version may support. instead says what a user can do now.
+func (r *refusals) yet(set bool, at, what, instead string) {
+	if set {
+		r.c.add("%s%s is not supported yet; %s", at, what, instead)
+	}
+}
+
+// never rejects what Reeve does not intend to support.
+func (r *refusals) never(set bool, at, what, why string) {
+	if set {
+		r.c.add("%s%s is not supported: %s", at, what, why)
+	}
+}
+
+// Sentences for several fields.
+const (
+	withoutConsul = "Reeve does not use Consul; remove it: services are in Reeve's own catalog"
+	withoutVault  = "Reeve does not use Vault; remove it, and keep secrets in variables (reeve var put), which a task with an identity block reads"
+	withoutCSI    = "Reeve has no CSI plugins; remove it, and keep the data in the ephemeral_disk with sticky = true"
+	withoutVolume = "keep the data in the ephemeral_disk with sticky = true, or in a directory of the node that a raw_exec task names"
+)
+
+// Unsupported lists the features of a canonicalized job that Reeve does not support. A job that
+// needs any of them is rejected: Reeve ignores no relevant setting silently. Each sentence names
+// the feature before the advice, because jobspec finds its line by the first key in it.
 func Unsupported(j *Job) []string {
-	var c complaints
-	refuse := func(set bool, format string, args ...any) {
-		if set {
-			c.add("%s is not supported yet", fmt.Sprintf(format, args...))
+	var r refusals
+	r.never(j.Region != "global", "", fmt.Sprintf("region %q", j.Region), "Reeve has one region; remove it, or set region = \"global\"")
+	r.never(j.ConsulNamespace != "", "", fmt.Sprintf("consul_namespace %q", j.ConsulNamespace), withoutConsul)
+	r.never(j.VaultNamespace != "", "", fmt.Sprintf("vault_namespace %q", j.VaultNamespace), withoutVault)
+	r.never(j.Multiregion != nil, "", "the multiregion block", "Reeve has one region; remove it, and register the job in each cluster")
+	for _, g := range j.Groups {
+		g.unsupported(&r)
+	}
+	return r.c
+}
+
+func (g *Group) unsupported(r *refusals) {
+	at := fmt.Sprintf("group %q: ", g.Name)
+	for _, name := range slices.Sorted(maps.Keys(g.Volumes)) {
+		v := g.Volumes[name]
+		if v != nil && v.Type == "csi" {
+			r.never(true, at, fmt.Sprintf("the volume block %q of type \"csi\"", name), withoutCSI)
+		} else {
+			r.yet(true, at, fmt.Sprintf("the volume block %q", name), withoutVolume)
 		}
 	}
-	refuse(j.Region != "global", "region %q (the only one is \"global\")", j.Region)
-	refuse(j.ConsulNamespace != "", "consul_namespace %q", j.ConsulNamespace)
-	refuse(j.VaultNamespace != "", "vault_namespace %q", j.VaultNamespace)
-	refuse(j.Multiregion != nil, "the multiregion block")
-	for _, g := range j.Groups {
-		g.unsupported(refuse)
-	}
-	return c
-}
-
-func (g *Group) unsupported(refuse func(bool, string, ...any)) {
-	at := fmt.Sprintf("group %q: ", g.Name)
-	refuse(len(g.Volumes) > 0, at+"the volume block")
-	refuse(g.Consul != nil, at+"the consul block")
+	r.never(g.Consul != nil, at, "the consul block", withoutConsul)
 	for _, n := range g.Networks {
-		n.unsupported(at, refuse)
+		n.unsupported(at, r)
 	}
-	unsupportedServices(at, g.Services, refuse)
+	unsupportedServices(at, g.Services, r)
 	for _, t := range g.Tasks {
-		t.unsupported(fmt.Sprintf("%stask %q: ", at, t.Name), refuse)
+		t.unsupported(fmt.Sprintf("%stask %q: ", at, t.Name), r)
 	}
 }
 
-func (n *Network) unsupported(at string, refuse func(bool, string, ...any)) {
-	refuse(n.Mode != "" && n.Mode != "host", at+"network mode %q (use \"host\")", n.Mode)
-	refuse(n.DNS != nil, at+"the network's dns block")
-	refuse(n.CNI != nil, at+"the network's cni block")
+func (n *Network) unsupported(at string, r *refusals) {
+	at += "network: "
+	r.yet(!n.isHost(), at, fmt.Sprintf("mode %q", n.Mode), "use mode = \"host\", and let the task listen on $NOMAD_PORT_label of its port")
+	r.yet(n.DNS != nil, at, "the dns block", "remove it: tasks use the resolver of their node")
+	r.yet(n.CNI != nil, at, "the cni block", "remove it: tasks use the network of their node")
+	r.yet(n.Hostname != "", at, fmt.Sprintf("hostname %q", n.Hostname), "remove it: tasks see the name of their node")
 }
 
-func unsupportedServices(at string, services []*Service, refuse func(bool, string, ...any)) {
+func unsupportedServices(at string, services []*Service, r *refusals) {
 	for _, s := range services {
 		at := fmt.Sprintf("%sservice %q: ", at, s.Name)
-		refuse(s.Connect != nil, at+"the connect block")
-		refuse(s.Identity != nil, at+"identity, which is for Consul")
-		refuse(s.Provider == "consul" && s.Cluster != "" && s.Cluster != "default", at+"a consul cluster")
+		r.never(s.Connect != nil, at, "the connect block", "Reeve has no mesh; remove it, and use route blocks or the catalog of services")
+		r.never(s.Identity != nil, at, "identity of a service", withoutConsul)
+		r.never(s.Provider == "consul" && s.Cluster != "" && s.Cluster != "default", at, fmt.Sprintf("cluster %q", s.Cluster), withoutConsul)
 		for _, k := range s.Checks {
-			refuse(k.Expose, "%scheck %q: expose", at, k.Name)
+			r.never(k.Expose, fmt.Sprintf("%scheck %q: ", at, k.Name), "expose", "Reeve has no mesh; remove it: the node reaches the port itself")
 		}
 	}
 }
 
-func (t *Task) unsupported(at string, refuse func(bool, string, ...any)) {
-	refuse(len(t.Artifacts) > 0, at+"the artifact block")
-	refuse(len(t.Templates) > 0, at+"the template block")
-	refuse(t.Vault != nil, at+"the vault block")
-	refuse(t.Consul != nil, at+"the consul block")
-	refuse(len(t.VolumeMounts) > 0, at+"the volume_mount block")
-	refuse(t.CSIPlugin != nil, at+"the csi_plugin block")
-	refuse(t.Kind != "", at+"kind %q", t.Kind)
-	refuse(len(t.Scaling) > 0, at+"the scaling block of a task")
-	refuse(len(t.Secrets) > 0, at+"the secret block")
-	refuse(len(t.Actions) > 0, at+"the action block")
-	refuse(t.Schedule != nil, at+"the schedule block")
-	if r := t.Resources; r != nil {
-		refuse(r.NUMA != nil, at+"resources: the numa block")
-		refuse(r.SecretsMB != nil && *r.SecretsMB > 0, at+"resources: secrets")
-		for _, n := range r.Networks {
-			n.unsupported(at, refuse)
+func (t *Task) unsupported(at string, r *refusals) {
+	r.yet(len(t.Artifacts) > 0, at, "the artifact block", "install the files on the node, or fetch them in a task with lifecycle hook prestart")
+	r.yet(len(t.Templates) > 0, at, "the template block", "set values in env, or let the task read variables with an identity block")
+	r.never(t.Vault != nil, at, "the vault block", withoutVault)
+	r.never(t.Consul != nil, at, "the consul block", withoutConsul)
+	r.yet(len(t.VolumeMounts) > 0, at, "the volume_mount block", withoutVolume)
+	r.never(t.CSIPlugin != nil, at, "the csi_plugin block", withoutCSI)
+	r.never(t.Kind != "", at, fmt.Sprintf("kind %q", t.Kind), withoutConsul)
+	r.never(len(t.Scaling) > 0, at, "the scaling block of a task", "set resources in the task, and scale the group with its own scaling block")
+	r.yet(len(t.Secrets) > 0, at, "the secret block", "keep secrets in variables (reeve var put), which a task with an identity block reads")
+	r.yet(len(t.Actions) > 0, at, "the action block", "run the command with reeve alloc exec")
+	r.yet(t.Schedule != nil, at, "the schedule block", "use a job with a periodic block")
+	if q := t.Resources; q != nil {
+		r.yet(q.NUMA != nil, at+"resources: ", "the numa block", "remove it, or reserve whole cores with cores")
+		r.yet(q.SecretsMB != nil && *q.SecretsMB > 0, at+"resources: ", "secrets", "remove it: the directory of secrets has a fixed size")
+		for _, n := range q.Networks {
+			n.unsupported(at+"resources: ", r)
 			for _, p := range slices.Concat(n.ReservedPorts, n.DynamicPorts) {
-				refuse(p.HostNetwork != "" && p.HostNetwork != HostNetworkDefault || p.IgnoreCollision,
-					at+"port %q: host_network or ignore_collision in a network inside resources (move it to the group)", p.Label)
+				r.never(p.HostNetwork != "" && p.HostNetwork != HostNetworkDefault || p.IgnoreCollision,
+					at+"resources: network: ", fmt.Sprintf("port %q: host_network or ignore_collision", p.Label), "move the network to the group")
 			}
 		}
 	}
-	unsupportedServices(at, t.Services, refuse)
+	unsupportedServices(at, t.Services, r)
 }
 
-// Warnings lists the parts of a canonicalized job that are valid but probably unintended, or
-// that have no effect.
-func (j *Job) Warnings() []string {
-	var c complaints
-	j.warnOfPayload(&c)
+// AbsentDrivers lists the tasks of a valid job whose driver is neither built in nor on a node.
+// present holds the drivers of nodes, which may be of a later version.
+func AbsentDrivers(j *Job, present map[string]bool) []string {
+	var r refusals
 	for _, g := range j.Groups {
-		warnOfConsul(&c, fmt.Sprintf("group %q", g.Name), g.Services)
 		for _, t := range g.Tasks {
-			warnOfConsul(&c, fmt.Sprintf("group %q, task %q", g.Name, t.Name), t.Services)
-		}
-		if j.RunsOnEveryNode() && len(g.Affinities)+len(g.Spreads)+len(j.Affinities)+len(j.Spreads) > 0 {
-			c.add("group %q: affinity and spread have no effect: a %s job runs on every node that suits", g.Name, j.Type)
-		}
-		if u := g.Update; u != nil && !j.RunsOnEveryNode() && u.MaxParallel != nil && *u.MaxParallel > g.Size() && g.Size() > 0 && *u.MaxParallel > 1 {
-			c.add("group %q: update max_parallel %d is more than its count %d", g.Name, *u.MaxParallel, g.Size())
-		}
-		for _, t := range g.Tasks {
-			if t.Resources == nil {
-				continue
-			}
-			if t.Resources.IOPS != nil {
-				c.add("group %q, task %q: resources: iops has no effect", g.Name, t.Name)
-			}
-			if len(t.Resources.Networks) > 0 {
-				c.add("group %q, task %q: a network inside resources is deprecated: move it to the group", g.Name, t.Name)
-			}
+			_, builtIn := schemaOf(t.Driver)
+			r.yet(!builtIn && !present[t.Driver], fmt.Sprintf("group %q: task %q: ", g.Name, t.Name), fmt.Sprintf("driver %q", t.Driver),
+				"no node has it; use \"exec\" or \"raw_exec\", which run programs of the node")
 		}
 	}
-	return c
-}
-
-// warnOfConsul warns about services for Consul.
-func warnOfConsul(c *complaints, at string, services []*Service) {
-	for _, s := range services {
-		if s.Provider == "consul" {
-			c.add("%s, service %q: provider = \"consul\": Reeve does not use Consul; the service is in Reeve's own catalog, as with provider = \"nomad\"", at, s.Name)
-		}
-	}
+	return r.c
 }

@@ -74,12 +74,16 @@ func (p *Places) Explain(err error) error {
 var (
 	step = regexp.MustCompile(`^([A-Za-z_]+)(?: ("(?:[^"\\]|\\.)*"|[0-9]+))?(, |: | |$)`)
 	word = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[A-Za-z_]+`)
+
+	inherited = regexp.MustCompile(`^the ([a-z_]+) block `)
 )
 
 // find returns the text that a sentence concerns: the first of its words that is an argument
-// of the part that it names, or else that part.
+// of the part that it names, or else that part. A block that a task has from its group or job is
+// there.
 func (p *section) find(sentence string) (at span, found bool) {
 	at, rest := p.at, sentence
+	around := []*section{p}
 	for {
 		m := step.FindStringSubmatch(rest)
 		if m == nil || m[2] == "" && m[3] == " " {
@@ -87,10 +91,18 @@ func (p *section) find(sentence string) (at span, found bool) {
 		}
 		if next := p.part(fold(m[1]), m[2]); next != nil {
 			p, at, found = next, next.at, true
+			around = append(around, p)
 		} else if m[1] != "group" { // a task outside of a group makes its group
 			break
 		}
 		rest = rest[len(m[0]):]
+	}
+	if m := inherited.FindStringSubmatch(rest); m != nil {
+		for _, s := range slices.Backward(around) {
+			if block := s.part(fold(m[1]), ""); block != nil {
+				return block.at, true
+			}
+		}
 	}
 	for _, w := range word.FindAllString(rest, -1) {
 		for _, key := range []string{fold(w), fold(w) + "label", fold(w) + "name"} {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -52,7 +53,7 @@ func (c *cli) validateJob(ctx context.Context, job *api.Job) error {
 	if done, err := c.validateOnServer(ctx, job); err != nil {
 		return err
 	} else if !done {
-		c.warn(strings.Join(checked.Warnings(), "\n"))
+		c.warn(strings.Join(slices.Concat(checked.Warnings(), api.AbsentDrivers(checked, nil)), "\n"))
 		fmt.Fprintln(c.Stderr, "No server answers: validated locally only.")
 	}
 	fmt.Fprintf(c.Stdout, "%s\n", c.stdoutStyle().Green(fmt.Sprintf("Job %q is valid.", job.ID)))

@@ -1,0 +1,25 @@
+# A file that is not unpacked, and belongs to the task's user.
+# accept: later
+# needs: artifact
+
+job "artifact-plain" {
+  datacenters = ["dc1"]
+
+  group "artifact" {
+    task "plain" {
+      driver = "exec"
+
+      config {
+        command = "local/api"
+      }
+      artifact {
+        source   = "http://files.internal/models/tiny.tar.gz"
+        insecure = true
+        chown    = true
+        options {
+          archive = false
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,23 @@
+# The health check of the image is disabled.
+# accept: later
+# needs: docker
+
+job "docker-healthchecks" {
+  datacenters = ["dc1"]
+
+  group "docker" {
+    task "healthchecks" {
+      driver = "docker"
+
+      config {
+        image = "registry.example.com/shop/web:1.4.2"
+        healthchecks {
+          disable = true
+        }
+        storage_opt = {
+          size = "40G"
+        }
+      }
+    }
+  }
+}

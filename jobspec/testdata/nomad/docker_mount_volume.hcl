@@ -1,0 +1,35 @@
+# A named volume with a driver and labels.
+# accept: later
+# needs: docker
+
+job "docker-mount-volume" {
+  datacenters = ["dc1"]
+
+  group "docker" {
+    task "volume" {
+      driver = "docker"
+
+      config {
+        image = "postgres:16"
+        mount {
+          type   = "volume"
+          source = "pgdata"
+          target = "/var/lib/postgresql/data"
+          volume_options {
+            no_copy = true
+            labels {
+              team = "storage"
+            }
+            driver_config {
+              name = "local"
+              options {
+                type   = "nfs"
+                device = ":/exports/pg"
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,1 @@
+listen {{ env "NOMAD_ADDR_http" }}

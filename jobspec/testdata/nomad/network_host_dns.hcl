@@ -1,0 +1,23 @@
+# A resolver for tasks in the network of the host.
+# accept: later
+# needs: dns
+
+job "network-host-dns" {
+  datacenters = ["dc1"]
+
+  group "network" {
+    network {
+      dns {
+        servers = ["10.0.0.2"]
+      }
+    }
+
+    task "dns" {
+      driver = "exec"
+
+      config {
+        command = "/usr/local/bin/worker"
+      }
+    }
+  }
+}

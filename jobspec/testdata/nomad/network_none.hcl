@@ -1,0 +1,21 @@
+# No network.
+# accept: later
+# needs: none
+
+job "network-none" {
+  datacenters = ["dc1"]
+
+  group "network" {
+    network {
+      mode = "none"
+    }
+
+    task "none" {
+      driver = "exec"
+
+      config {
+        command = "/usr/local/bin/sandbox"
+      }
+    }
+  }
+}

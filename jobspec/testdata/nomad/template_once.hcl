@@ -1,0 +1,28 @@
+# A file that is rendered once.
+# accept: later
+# needs: template
+
+job "template-once" {
+  datacenters = ["dc1"]
+
+  group "template" {
+    task "once" {
+      driver = "exec"
+
+      config {
+        command = "/usr/local/bin/api"
+        args    = ["-config", "local/app.conf"]
+      }
+      template {
+        destination = "local/app.conf"
+        once        = true
+        data        = <<-EOT
+ started {{ timestamp }}
+EOT
+      }
+      restart {
+        render_templates = true
+      }
+    }
+  }
+}

@@ -1,0 +1,35 @@
+# A volume of a storage system, by CSI.
+# accept: refused
+# needs: csi, volume_mount
+# error: group "volume": the volume block "data" of type "csi" is not supported: Reeve has no CSI plugins; remove it, and keep the data in the ephemeral_disk with sticky = true
+# error: group "volume": task "csi": the volume_mount block is not supported yet; keep the data in the ephemeral_disk with sticky = true, or in a directory of the node that a raw_exec task names
+
+job "volume-csi" {
+  datacenters = ["dc1"]
+
+  group "volume" {
+    volume "data" {
+      type            = "csi"
+      source          = "store-vol"
+      access_mode     = "single-node-writer"
+      attachment_mode = "file-system"
+      mount_options {
+        fs_type     = "ext4"
+        mount_flags = ["noatime"]
+      }
+    }
+
+    task "csi" {
+      driver = "exec"
+
+      config {
+        command = "/usr/local/bin/store"
+        args    = ["--dir", "/data"]
+      }
+      volume_mount {
+        volume      = "data"
+        destination = "/data"
+      }
+    }
+  }
+}

@@ -1,0 +1,30 @@
+# A dynamic volume that an instance keeps.
+# accept: later
+# needs: volume, volume_mount
+
+job "volume-sticky" {
+  datacenters = ["dc1"]
+
+  group "volume" {
+    volume "data" {
+      type            = "host"
+      source          = "store"
+      sticky          = true
+      access_mode     = "single-node-writer"
+      attachment_mode = "file-system"
+    }
+
+    task "sticky" {
+      driver = "exec"
+
+      config {
+        command = "/usr/local/bin/store"
+        args    = ["--dir", "/data"]
+      }
+      volume_mount {
+        volume      = "data"
+        destination = "/data"
+      }
+    }
+  }
+}
