@@ -115,15 +115,18 @@ func (t *Task) unsupported(at string, r *refusals) {
 	unsupportedServices(at, t.Services, r)
 }
 
-// AbsentDrivers lists the tasks of a valid job whose driver is neither built in nor on a node.
-// present holds the drivers of nodes, which may be of a later version.
+// otherDrivers are drivers of Nomad and of its best-known plugin. A job with any other unknown name
+// waits for a node with that driver, and its obstacles show the nearest known name.
+var otherDrivers = []string{"docker", "java", "qemu", "podman"}
+
+// AbsentDrivers lists the tasks whose driver is one of Nomad's that Reeve does not have. present
+// holds the drivers of nodes, which may be of a later version.
 func AbsentDrivers(j *Job, present map[string]bool) []string {
 	var r refusals
 	for _, g := range j.Groups {
 		for _, t := range g.Tasks {
-			_, builtIn := schemaOf(t.Driver)
-			r.yet(!builtIn && !present[t.Driver], fmt.Sprintf("group %q: task %q: ", g.Name, t.Name), fmt.Sprintf("driver %q", t.Driver),
-				"no node has it; use \"exec\" or \"raw_exec\", which run programs of the node")
+			r.yet(slices.Contains(otherDrivers, t.Driver) && !present[t.Driver], fmt.Sprintf("group %q: task %q: ", g.Name, t.Name),
+				fmt.Sprintf("driver %q", t.Driver), "no node has it; use \"exec\" or \"raw_exec\", which run programs of the node")
 		}
 	}
 	return r.c

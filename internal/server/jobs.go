@@ -138,7 +138,7 @@ func admitJob(snap *state.Snapshot, job *api.Job, namespace string) (*api.Job, e
 	return job, nil
 }
 
-// presentDrivers returns the drivers of the nodes, if a task of the job needs one that is not built in.
+// presentDrivers returns the drivers of the nodes, if a task of the job needs one that Reeve does not have.
 func presentDrivers(snap *state.Snapshot, job *api.Job) map[string]bool {
 	present := map[string]bool{}
 	if len(api.AbsentDrivers(job, present)) == 0 {
