@@ -61,8 +61,8 @@ func (c Caller) String() string {
 	return "an unknown caller"
 }
 
-// CallerHeader tells the leader who sent a request that another server forwards. It counts
-// only if a server sends it.
+// CallerHeader tells the leader who sent a request that another server forwards. That counts only if a server
+// sends it. From a node, it says that the request is not the node's own, and must have a token.
 const CallerHeader = "X-Reeve-Caller"
 
 // expiredMark follows a caller with an expired certificate in CallerHeader.
@@ -123,7 +123,12 @@ func (d *Door) member(r *http.Request, m pki.Identity) (Caller, error) {
 		return d.forServer(r, m)
 	case pki.RoleNode:
 		node := Caller{Kind: Node, ID: m.ID, Expired: m.Expired}
-		if !hasToken(r.Header) || m.Expired {
+		switch forOther := len(r.Header.Values(CallerHeader)) > 0; {
+		case forOther && m.Expired:
+			return reject("%s forwards no requests", node)
+		case forOther:
+			return d.bearer(r, "this request has no token")
+		case !hasToken(r.Header) || m.Expired:
 			return node, nil
 		}
 		return d.bearer(r, "")

@@ -80,8 +80,13 @@ func TestCallers(t *testing.T) {
 		{what: "a server for an empty caller", peer: server, header: []string{CallerHeader, ""}, want: Caller{Kind: Unknown}, says: "does not know"},
 		{what: "a server for a node without an id", peer: server, header: []string{CallerHeader, "node/"}, want: Caller{Kind: Unknown}, says: "does not know"},
 
-		{what: "a node that says it forwards for an operator", peer: node, header: []string{CallerHeader, "operator"}, want: Caller{Kind: Node, ID: "n1"}},
-		{what: "a node that says it forwards for another node", peer: node, header: []string{CallerHeader, "node/n2"}, want: Caller{Kind: Node, ID: "n1"}},
+		{what: "a node that says it forwards for an operator", peer: node, header: []string{CallerHeader, "operator"}, want: Caller{Kind: Unknown}, says: "no token"},
+		{what: "a node that says it forwards for another node", peer: node, header: []string{CallerHeader, "node/n2"}, want: Caller{Kind: Unknown}, says: "no token"},
+		{what: "a node that forwards a request whose token was lost", peer: node, header: []string{CallerHeader, "bearer"}, want: Caller{Kind: Unknown}, says: "no token"},
+		{what: "a node that forwards a request with a blank token", peer: node, header: []string{CallerHeader, "bearer", "X-Nomad-Token", " "}, want: Caller{Kind: Unknown}, says: "no token"},
+		{what: "a node that forwards an operator's request", peer: node, header: append([]string{CallerHeader, "bearer"}, operator...), want: Caller{Kind: Operator}},
+		{what: "a node that forwards the request of a stranger", peer: node, header: []string{CallerHeader, ""}, want: Caller{Kind: Unknown}, says: "no token"},
+		{what: "an expired node that forwards a request", peer: member("n1", pki.RoleNode, true), header: append([]string{CallerHeader, "bearer"}, operator...), want: Caller{Kind: Unknown}, says: "forwards no requests"},
 		{what: "nobody who says to forward for an operator", header: []string{CallerHeader, "operator"}, want: Caller{Kind: Unknown}, says: "no token"},
 		{what: "a stranger of this machine who says to forward for an operator", plain: true, header: []string{CallerHeader, "operator"}, want: Caller{Kind: Unknown}, says: "(65534)"},
 

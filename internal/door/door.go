@@ -24,7 +24,8 @@
 // and callbacks send requests on behalf of others. All other callers are unknown.
 //
 // A token decides before a node's certificate: a node forwards the requests of others, and a
-// caller with a wrong token must not get the node's rights. A server's certificate decides
+// caller with a wrong token must not get the node's rights. The node marks such requests, because a token
+// may be lost on the way. A server's certificate decides
 // before everything else, because servers check the callers of the requests that they forward.
 //
 // The package handles connections and requests. It knows neither routes nor jobs: package

@@ -15,8 +15,10 @@ import (
 // tokenHeader carries a token, as in Nomad's API; Authorization does too.
 const tokenHeader = "X-Nomad-Token"
 
-// hasToken reports whether the headers contain any token.
-func hasToken(h http.Header) bool { return h.Get(tokenHeader) != "" || bearerToken(h) != "" }
+// hasToken reports whether the headers contain any token. Blanks are none: the next agent may not receive them.
+func hasToken(h http.Header) bool {
+	return strings.TrimSpace(h.Get(tokenHeader)) != "" || bearerToken(h) != ""
+}
 
 // hasAgentToken reports whether the headers contain the agent's token.
 func (d *Door) hasAgentToken(h http.Header) bool {

@@ -21,6 +21,7 @@ type callerKey struct{}
 // error rejects the request. Unknown callers may use the open routes, and receive the same
 // error for all others.
 func (h *Handler) admit(r *http.Request) (*http.Request, error) {
+	keepHeaders(r.Header)
 	caller := door.Caller{Kind: door.Local}
 	if h.Door != nil {
 		if err := h.Door.CheckSite(r); err != nil {

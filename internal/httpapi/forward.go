@@ -137,6 +137,9 @@ func (d *delivery) sign(r *http.Request) {
 		r.Header.Del("Authorization")
 		r.Header.Set(door.CallerHeader, d.caller.Header())
 	}
+	if d.Server == nil && d.caller.Kind != door.Local { // the server must not take it for the node's own
+		r.Header.Set(door.CallerHeader, d.caller.Header())
+	}
 }
 
 // fail answers a request that could not be forwarded, unless this server must answer it.

@@ -78,6 +78,10 @@ func (t *toNodes) RoundTrip(r *http.Request) (*http.Response, error) {
 		return t.h.transport.RoundTrip(r)
 	}
 	r.URL.Host = target.id
+	// The node relies on the check of this server. Who controls a node must not learn the tokens of users.
+	for _, name := range []string{"X-Nomad-Token", "Authorization", "Cookie"} {
+		r.Header.Del(name)
+	}
 	return t.secured.RoundTrip(r)
 }
 
