@@ -132,8 +132,9 @@ func TestNodesMayUseOnlyWhatTheyNeed(t *testing.T) {
 				"nobody with a wrong token":    {peer{header: []string{"X-Nomad-Token", "guess"}}, r.Open},
 				"a node with a wrong token":    {peer{id: testNode, role: pki.RoleNode, header: []string{"X-Nomad-Token", "guess"}}, r.Open},
 				"nobody as a forged operator":  {peer{header: []string{door.CallerHeader, "operator"}}, r.Open},
-				"a node as a forged operator":  {peer{id: unknownID, role: pki.RoleNode, header: []string{door.CallerHeader, "operator"}}, r.Open || access == anyNode || access == ownNode && !strings.Contains(r.Pattern, "{id}")},
-				"a node as another node":       {peer{id: unknownID, role: pki.RoleNode, header: []string{door.CallerHeader, "node/" + testNode}}, r.Open || access == anyNode || access == ownNode && !strings.Contains(r.Pattern, "{id}")},
+				"a node as a forged operator":  {peer{id: unknownID, role: pki.RoleNode, header: []string{door.CallerHeader, "operator"}}, r.Open},
+				"a node as another node":       {peer{id: unknownID, role: pki.RoleNode, header: []string{door.CallerHeader, "node/" + testNode}}, r.Open},
+				"a node for a lost token":      {peer{id: testNode, role: pki.RoleNode, header: []string{door.CallerHeader, "bearer"}}, r.Open},
 				"a server for an expired node": {peer{id: "s2", role: pki.RoleServer, header: []string{door.CallerHeader, "node/" + testNode + "; expired"}}, r.Open || r.Renews},
 				"a server for another node":    {peer{id: "s2", role: pki.RoleServer, header: []string{door.CallerHeader, "node/" + unknownID}}, r.Open || access == anyNode || access == ownNode && !strings.Contains(r.Pattern, "{id}")},
 			} {

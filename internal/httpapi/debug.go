@@ -126,7 +126,7 @@ func (c *call) debugMember(id string) error {
 }
 
 var (
-	tokenText = regexp.MustCompile(`reeve-(server|node|introduction|operator|user|recovery)-1-[0-9a-z]+(-[0-9a-z]+)*`)
+	tokenText = regexp.MustCompile(`reeve-((server|node|introduction|operator|user|recovery)-1-[0-9a-z]+(-[0-9a-z]+)*|user-[A-Z2-7]{20,})`)
 	keyText   = regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)`)
 	jwtText   = regexp.MustCompile(`eyJ[0-9A-Za-z_-]+\.[0-9A-Za-z_-]+\.[0-9A-Za-z_-]*`)
 	valueText = regexp.MustCompile(`(?i)((?:token|secret|password|authorization)[a-z_-]*"?[=:] ?)("[^"]*"|\S+)`)

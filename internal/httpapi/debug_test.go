@@ -4,9 +4,18 @@
 package httpapi
 
 import (
+	"crypto/rand"
 	"strings"
 	"testing"
 )
+
+// TestRedactRemovesTheTokensOfASingleMachine: they prove no cluster, and so have another form.
+func TestRedactRemovesTheTokensOfASingleMachine(t *testing.T) {
+	secret := rand.Text()
+	if got := string(redact([]byte("/v1/acl/token/reeve-user-" + secret))); got != "/v1/acl/token/[user token]" {
+		t.Errorf("got %s", got)
+	}
+}
 
 func TestRedactRemovesTokensAndKeys(t *testing.T) {
 	const canary = "c4n4ry"
