@@ -5,6 +5,7 @@ package server
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -24,7 +25,7 @@ type providers struct {
 }
 
 type knownProvider struct {
-	index uint64 // modify index of the method
+	method *state.AuthMethod // a restored snapshot may have another one at the same modify index
 	*login.Provider
 }
 
@@ -33,7 +34,7 @@ func (p *providers) of(s *Server, v *state.Snapshot, m *state.AuthMethod) (*logi
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	name := m.Method.Name
-	if known, ok := p.known[name]; ok && known.index == m.Method.ModifyIndex {
+	if known, ok := p.known[name]; ok && reflect.DeepEqual(known.method, m) {
 		return known.Provider, nil
 	}
 	secret, err := s.openSecret(v, m)
@@ -52,7 +53,7 @@ func (p *providers) of(s *Server, v *state.Snapshot, m *state.AuthMethod) (*logi
 			delete(p.known, other)
 		}
 	}
-	p.known[name] = knownProvider{m.Method.ModifyIndex, provider}
+	p.known[name] = knownProvider{m, provider}
 	return provider, nil
 }
 

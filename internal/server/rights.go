@@ -54,9 +54,12 @@ type knownRights struct {
 }
 
 type parsedPolicy struct {
-	index  uint64
+	rules  string // a restored snapshot may have other rules at the same modify index
 	policy *acl.Policy
 }
+
+// rememberedPolicies bounds the parsed policies: teams create and delete policies under ever new names.
+const rememberedPolicies = 4096
 
 // known returns the rights that are valid in a state.
 func (c *rightsCache) known(v *state.Snapshot) *knownRights {
@@ -89,17 +92,17 @@ func keep[K comparable](known *knownRights, all map[K]*Rights, key K, r *Rights)
 func (c *rightsCache) parse(p *api.ACLPolicy) *acl.Policy {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known := c.parsed[p.Name]; known != nil && known.index == p.ModifyIndex {
+	if known := c.parsed[p.Name]; known != nil && known.rules == p.Rules {
 		return known.policy
 	}
 	policy, err := acl.Parse(p.Name, p.Rules)
 	if err != nil {
 		policy = acl.DenyAll(p.Name) // a newer version knows more rules
 	}
-	if c.parsed == nil {
+	if c.parsed == nil || len(c.parsed) >= rememberedPolicies {
 		c.parsed = map[string]*parsedPolicy{}
 	}
-	c.parsed[p.Name] = &parsedPolicy{p.ModifyIndex, policy}
+	c.parsed[p.Name] = &parsedPolicy{p.Rules, policy}
 	return policy
 }
 
