@@ -160,7 +160,8 @@ func (s *Store) prepare(ctx context.Context, name string, write Fill) (layer.Siz
 		return size, err
 	}
 	s.step("sized")
-	if _, err := s.sync.Do(ctx); err != nil {
+	// Every sync ends before its fill, and so before Close closes the handle.
+	if _, err := s.sync.Do(context.WithoutCancel(ctx)); err != nil {
 		return size, fmt.Errorf("sync the layer: %w", err)
 	}
 	s.step("synced")

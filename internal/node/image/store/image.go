@@ -100,6 +100,16 @@ func (s *Store) Find(name, platform string) *Image {
 	return nil
 }
 
+// Image returns a complete image by its digest, or nil.
+func (s *Store) Image(digest v1.Hash) *Image {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := s.images[digest]; i != nil && s.complete(i) {
+		return i.clone()
+	}
+	return nil
+}
+
 // Images returns all complete images in the order of their digests.
 func (s *Store) Images() []*Image {
 	s.mu.Lock()
