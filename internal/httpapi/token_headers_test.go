@@ -42,7 +42,7 @@ func TestACallerCannotRemoveItsTokenOnTheWay(t *testing.T) {
 	} {
 		for _, onSocket := range []bool{false, true} {
 			received = nil
-			r := httptest.NewRequest(http.MethodPut, "http://localhost/v1/node/5f3e/identity", strings.NewReader("{}"))
+			r := httptest.NewRequest(http.MethodPut, "http://localhost/v1/cluster/renew", strings.NewReader("{}"))
 			for i := 0; i+1 < len(headers); i += 2 {
 				r.Header.Add(headers[i], headers[i+1])
 			}
