@@ -241,8 +241,11 @@ func TestLayersOfARunningPullStay(t *testing.T) {
 	if err != nil || len(verdicts) != 1 || verdicts[0].Removed || verdicts[0].Reason != "a running pull needs it" {
 		t.Errorf("%+v, %v", verdicts, err)
 	}
+	if _, err := os.Lstat(s.LayerPath(id("1"))); err != nil {
+		t.Errorf("the layer is not in place: %v", err)
+	}
 	release()
-	release()
+	release() // has no effect: another pull may hold the layer
 	verdicts, err = s.Collect(Policy{MaxBytes: 1}, Usage{})
 	if err != nil || len(verdicts) != 1 || !verdicts[0].Removed || verdicts[0].Frees != 10 {
 		t.Errorf("%+v, %v", verdicts, err)
