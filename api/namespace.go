@@ -4,6 +4,7 @@
 package api
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,6 +23,9 @@ type Namespace struct {
 
 	// NodePoolConfiguration restricts the node pools of jobs; nil: every pool is allowed.
 	NodePoolConfiguration *NamespaceNodePools `json:",omitempty"`
+
+	// Priorities restricts the priorities of jobs; nil: every priority is allowed.
+	Priorities *NamespacePriorities `json:",omitempty"`
 
 	// Settings of Nomad that are not supported. They must be empty.
 	VaultConfiguration  map[string]any    `json:",omitempty"`
@@ -45,6 +49,13 @@ type NamespaceNodePools struct {
 	Default string   // pool of jobs that name none; "": the built-in default pool. It is always allowed
 	Allowed []string // empty: all pools that are not denied
 	Denied  []string // must be empty if Allowed is not
+}
+
+// NamespacePriorities restricts the priorities of a namespace's jobs when they are registered. A job that
+// names none has JobPriorityDefault.
+type NamespacePriorities struct {
+	Min int // 0: JobPriorityMin
+	Max int // 0: JobPriorityMax
 }
 
 // Limits of a namespace.
@@ -98,6 +109,7 @@ func (n *Namespace) Validate() error {
 		c.add("Quota: %.128q %s", n.Quota, quotaNameRule)
 	}
 	n.NodePoolConfiguration.validate(&c)
+	n.Priorities.validate(&c)
 	for _, unsupported := range []struct {
 		field string
 		set   bool
@@ -120,6 +132,9 @@ func (n *Namespace) Refusals(j *Job) []string {
 	var c complaints
 	if !n.NodePoolConfiguration.Allows(j.NodePool) {
 		c.add("namespace %q does not allow node pool %q", n.Name, j.NodePool)
+	}
+	if lo, hi := n.Priorities.Range(); n.Priorities != nil && (j.Priority < lo || j.Priority > hi) {
+		c.add("priority %d: namespace %q allows priorities from %d to %d; set priority in the job", j.Priority, n.Name, lo, hi)
 	}
 	if n.Capabilities == nil {
 		return c
@@ -172,6 +187,31 @@ func (p *NamespaceNodePools) validate(c *complaints) {
 			}
 		}
 	}
+}
+
+func (p *NamespacePriorities) validate(c *complaints) {
+	if p == nil {
+		return
+	}
+	for _, bound := range []struct {
+		field string
+		value int
+	}{{"Min", p.Min}, {"Max", p.Max}} {
+		if bound.value != 0 && (bound.value < JobPriorityMin || bound.value > JobPriorityMax) {
+			c.add("Priorities.%s: %d is not from %d to %d", bound.field, bound.value, JobPriorityMin, JobPriorityMax)
+		}
+	}
+	if lo, hi := p.Range(); lo > hi {
+		c.add("Priorities: Min %d is above Max %d: no job would be allowed", lo, hi)
+	}
+}
+
+// Range returns the lowest and the highest priority that jobs may have.
+func (p *NamespacePriorities) Range() (lo, hi int) {
+	if p == nil {
+		return JobPriorityMin, JobPriorityMax
+	}
+	return cmp.Or(p.Min, JobPriorityMin), cmp.Or(p.Max, JobPriorityMax)
 }
 
 // DefaultPool returns the node pool of jobs that name none.

@@ -40,6 +40,10 @@ type namespaceBlocks struct {
 		Allowed []string `hcl:"allowed,optional"`
 		Denied  []string `hcl:"denied,optional"`
 	} `hcl:"node_pool_config,block"`
+	Priorities *struct {
+		Min int `hcl:"min,optional"`
+		Max int `hcl:"max,optional"`
+	} `hcl:"priorities,block"`
 }
 
 // readNamespace reads a namespace's file; "-" is stdin.
@@ -95,6 +99,9 @@ func parseNamespace(name string, text []byte) (*api.Namespace, error) {
 	}
 	if pools := b.NodePools; pools != nil {
 		n.NodePoolConfiguration = &api.NamespaceNodePools{Default: pools.Default, Allowed: pools.Allowed, Denied: pools.Denied}
+	}
+	if bounds := b.Priorities; bounds != nil {
+		n.Priorities = &api.NamespacePriorities{Min: bounds.Min, Max: bounds.Max}
 	}
 	if may := b.Capabilities; may != nil {
 		n.Capabilities = &api.NamespaceCapabilities{

@@ -157,6 +157,9 @@ func (s *Server) PutDelegatedNamespace(ctx context.Context, accessor string, n *
 	if child.NodePoolConfiguration == nil {
 		child.NodePoolConfiguration = parent.NodePoolConfiguration
 	}
+	if child.Priorities == nil {
+		child.Priorities = parent.Priorities
+	}
 	if err := checkChild(&child, old, parent); err != nil {
 		return 0, err
 	}

@@ -22,8 +22,17 @@ func checkChild(n, old, parent *api.Namespace) error {
 		return &Refusal{"the namespace would allow task drivers or network modes that its parent " + parent.Name + " does not allow; see: reeve namespace inspect " + parent.Name}
 	case !poolsWithin(n.NodePoolConfiguration, parent.NodePoolConfiguration):
 		return &Refusal{"the namespace would allow node pools that its parent " + parent.Name + " does not allow; leave out node_pool_config to take over that of the parent, or see: reeve namespace inspect " + parent.Name}
+	case !prioritiesWithin(n.Priorities, parent.Priorities):
+		return &Refusal{"the namespace would allow priorities that its parent " + parent.Name + " does not allow; leave out priorities to take over those of the parent, or see: reeve namespace inspect " + parent.Name}
 	}
 	return nil
+}
+
+// prioritiesWithin reports whether a child allows only priorities that its parent allows.
+func prioritiesWithin(child, parent *api.NamespacePriorities) bool {
+	lo, hi := child.Range()
+	least, most := parent.Range()
+	return lo >= least && hi <= most
 }
 
 func capabilitiesOf(n *api.Namespace) api.NamespaceCapabilities {

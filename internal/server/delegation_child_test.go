@@ -41,10 +41,16 @@ func TestChildrenAllowWhatTheirParentsAllow(t *testing.T) {
 	capabilities := func() *api.NamespaceCapabilities {
 		return &api.NamespaceCapabilities{EnabledTaskDrivers: some(drivers), DisabledTaskDrivers: some(drivers), EnabledNetworkModes: some([]string{"host", "bridge"}), DisabledNetworkModes: some([]string{"host", "bridge"})}
 	}
+	priorities := func() *api.NamespacePriorities {
+		if r.IntN(2) == 0 {
+			return nil
+		}
+		return &api.NamespacePriorities{Min: r.IntN(4) * 20, Max: 60 + r.IntN(3)*20}
+	}
 	accepted, restricted := 0, 0
 	for range 20000 {
-		parent := &api.Namespace{Name: "web", NodePoolConfiguration: rules(), Capabilities: capabilities()}
-		child := &api.Namespace{Name: "web/x", NodePoolConfiguration: rules(), Capabilities: capabilities()}
+		parent := &api.Namespace{Name: "web", NodePoolConfiguration: rules(), Capabilities: capabilities(), Priorities: priorities()}
+		child := &api.Namespace{Name: "web/x", NodePoolConfiguration: rules(), Capabilities: capabilities(), Priorities: priorities()}
 		if err := checkChild(child, nil, parent); err != nil {
 			continue
 		}
@@ -52,14 +58,14 @@ func TestChildrenAllowWhatTheirParentsAllow(t *testing.T) {
 		for _, pool := range pools {
 			for _, driver := range drivers {
 				for _, mode := range []string{"host", "bridge", ""} {
-					job := &api.Job{NodePool: pool, Groups: []*api.Group{{Name: "g", Networks: []*api.Network{{Mode: mode}}, Tasks: []*api.Task{{Name: "t", Driver: driver}}}}}
+					job := &api.Job{NodePool: pool, Priority: 1 + r.IntN(100), Groups: []*api.Group{{Name: "g", Networks: []*api.Network{{Mode: mode}}, Tasks: []*api.Task{{Name: "t", Driver: driver}}}}}
 					refused := len(parent.Refusals(job)) > 0
 					if refused {
 						restricted++
 					}
 					if refused && len(child.Refusals(job)) == 0 {
-						t.Fatalf("a job of pool %s, driver %s, mode %q: the child admits it and its parent does not: %+v %+v, %+v %+v", pool, driver, mode,
-							child.NodePoolConfiguration, child.Capabilities, parent.NodePoolConfiguration, parent.Capabilities)
+						t.Fatalf("a job of pool %s, driver %s, mode %q, priority %d: the child admits it and its parent does not: %+v %+v %+v, %+v %+v %+v", pool, driver, mode, job.Priority,
+							child.NodePoolConfiguration, child.Capabilities, child.Priorities, parent.NodePoolConfiguration, parent.Capabilities, parent.Priorities)
 					}
 				}
 			}

@@ -111,9 +111,9 @@ func sinceRotation(t *Trust) (int, string) {
 	return firstLevel, ""
 }
 
-// sinceQuota is the level of namespaces with a quota or with rules about node pools.
+// sinceQuota is the level of namespaces with a quota, or with rules about node pools or priorities.
 func sinceQuota(n *api.Namespace) (int, string) {
-	if n != nil && (n.Quota != "" || n.NodePoolConfiguration != nil) {
+	if n != nil && (n.Quota != "" || n.NodePoolConfiguration != nil || n.Priorities != nil) {
 		return 3, limitsNamespaces
 	}
 	return firstLevel, ""

@@ -139,7 +139,7 @@ func (c *content) CheckNamespace(job *api.Job) error {
 	if refusals := c.Namespace(job.Namespace).Refusals(job); len(refusals) > 0 {
 		return &api.Error{
 			Code:    api.CodeInvalid,
-			Message: "the job uses drivers, network modes or a node pool that its namespace does not allow; change them, or see: reeve namespace inspect " + job.Namespace,
+			Message: "the job has a driver, network mode, node pool or priority that its namespace does not allow; change it, or see: reeve namespace inspect " + job.Namespace,
 			Detail:  refusals,
 		}
 	}

@@ -45,6 +45,10 @@ func Namespace(p *term.Page, s *NamespaceStatus) {
 			term.Field{"Allowed node pools", strings.Join(pools.Allowed, ", ")},
 			term.Field{"Denied node pools", strings.Join(pools.Denied, ", ")})
 	}
+	if n.Priorities != nil {
+		lo, hi := n.Priorities.Range()
+		fields = append(fields, term.Field{"Priorities", fmt.Sprintf("%d to %d", lo, hi)})
+	}
 	if may := n.Capabilities; may != nil {
 		fields = append(fields,
 			term.Field{"Enabled drivers", strings.Join(may.EnabledTaskDrivers, ", ")},
