@@ -214,6 +214,9 @@ func (s *Stream) sendMissed() error {
 	default:
 		missed.To = s.store.HistoryTo()
 	}
+	if missed.To < missed.From {
+		return nil // the hub fell behind, and this stream has reported all of that already
+	}
 	s.after, s.fresh = missed.To, false
 	id := formatID(missed.To, 0)
 	if s.Snapshot {
