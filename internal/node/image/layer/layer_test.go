@@ -212,6 +212,21 @@ func TestLayersBecomeTreesForOverlayfs(t *testing.T) {
 	}
 }
 
+// above stands for the host's directory above the layer in the entries of a hostile archive. An archive
+// that succeeded would change the canary there, and no file of the machine on which the test runs.
+const above = "/ABOVE"
+
+// aimedAt returns entries at a place.
+func aimedAt(p *place, entries []entry) (aimed []entry) {
+	for _, e := range entries {
+		e.Name = strings.ReplaceAll(e.Name, above, p.above)
+		e.Name = strings.ReplaceAll(e.Name, above[1:], p.above[1:])
+		e.Linkname = strings.ReplaceAll(e.Linkname, above, p.above)
+		aimed = append(aimed, e)
+	}
+	return aimed
+}
+
 // TestLinksLeadNowhereOutside applies archives that try to reach the host's files.
 func TestLinksLeadNowhereOutside(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -226,14 +241,14 @@ func TestLinksLeadNowhereOutside(t *testing.T) {
 		"a whiteout of the directory":        {[]entry{file("a/.wh..", "")}, "names no file"},
 		"a file below a whiteout":            {[]entry{file(".wh.a/b", "")}, "below a whiteout"},
 		"a link above, then through it":      {[]entry{symlink("up", ".."), file("up/canary", "theirs")}, ""},
-		"many levels above":                  {[]entry{symlink("up", "../../../../../.."), file("up/canary", "theirs")}, ""},
-		"an absolute link, then through it":  {[]entry{symlink("abs", "/etc"), dir("etc"), file("abs/passwd", "theirs")}, ""},
-		"a dangling link, then through it":   {[]entry{symlink("abs", "/tmp"), file("abs/x", "theirs")}, "not a directory"},
-		"a link to /proc":                    {[]entry{symlink("abs", "/proc/self/root"), file("abs/x", "theirs")}, "not a directory"},
+		"many levels above":                  {[]entry{symlink("up", "../../../../../.."), file("up"+above+"/canary", "theirs")}, ""},
+		"an absolute link, then through it":  {[]entry{symlink("abs", above), dir(above[1:]), file("abs/canary", "theirs")}, ""},
+		"a dangling link, then through it":   {[]entry{symlink("abs", above), file("abs/canary", "theirs")}, "not a directory"},
+		"a link to /proc":                    {[]entry{symlink("abs", "/proc/self/root"+above), file("abs/canary", "theirs")}, "not a directory"},
 		"a circle of links":                  {[]entry{symlink("a", "b"), symlink("b", "a"), file("a/x", "")}, "too many levels"},
 		"a hard link above":                  {[]entry{hardLink("mine", "../canary")}, "leads out"},
 		"a hard link through a link above":   {[]entry{symlink("up", ".."), hardLink("mine", "up/canary")}, "not in the same layer"},
-		"a hard link to an absolute name":    {[]entry{hardLink("mine", "/etc/passwd")}, "find the link's target"},
+		"a hard link to an absolute name":    {[]entry{hardLink("mine", above+"/canary")}, "find the link's target"},
 		"a hard link to a link, then a file": {[]entry{symlink("a", "../canary"), hardLink("b", "a"), file("b", "theirs")}, ""},
 		"a hard link to a whiteout":          {[]entry{file(".wh.a", ""), hardLink("b", "a")}, "directory or was removed"},
 		"a hard link to a directory":         {[]entry{dir("a"), hardLink("b", "a")}, "directory or was removed"},
@@ -249,7 +264,7 @@ func TestLinksLeadNowhereOutside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)
-			_, err := p.apply(t, archive(t, c.entries...), DefaultLimits)
+			_, err := p.apply(t, archive(t, aimedAt(p, c.entries)...), DefaultLimits)
 			if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
 				t.Errorf("error = %v, want %q", err, c.err)
 			}
