@@ -46,7 +46,7 @@ race: export RAPID_SEED ?= 1
 race:
 	@./tools/need.sh gcc gcc
 	@./tools/need.sh ip iproute2
-	@$(LANE) race 900 $(GO) test -race -timeout 25m ./...
+	@$(LANE) race 900 $(GO) test -race -timeout 80m ./...
 
 ## unit: the tests that start no real process, without the race detector
 unit: export RAPID_SEED ?= 1
