@@ -9,7 +9,6 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/state"
-
 )
 
 // entriesByID lists the catalog by allocation id.

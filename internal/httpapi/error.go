@@ -53,12 +53,18 @@ func (c *call) fail(err error) {
 // writeError writes an error as text, which clients print, or as JSON for clients that
 // request it.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	e := asError(err)
+	sayWhen(w.Header(), err)
+	writeErrorStatus(w, r, e.Code.HTTPStatus(), e)
+}
+
+// asError returns an error in the form of the API.
+func asError(err error) *api.Error {
 	var e *api.Error
 	if !errors.As(err, &e) {
 		e = api.Errorf(api.CodeInternal, "%v", err)
 	}
-	sayWhen(w.Header(), err)
-	writeErrorStatus(w, r, e.Code.HTTPStatus(), e)
+	return e
 }
 
 func writeErrorStatus(w http.ResponseWriter, r *http.Request, status int, e *api.Error) {

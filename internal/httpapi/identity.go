@@ -4,7 +4,6 @@
 package httpapi
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -36,15 +35,6 @@ func signIdentities(c *call, r *api.IdentitiesRequest) (*api.IdentitiesResponse,
 		answer.Responses = append(answer.Responses, signed)
 	}
 	return answer, 0, nil
-}
-
-// asError returns an error in the form of the API.
-func asError(err error) *api.Error {
-	var known *api.Error
-	if errors.As(err, &known) {
-		return known
-	}
-	return &api.Error{Code: api.CodeOf(err), Message: err.Error()}
 }
 
 func getKeySet(c *call, v *state.Snapshot) (*identity.KeySet, uint64, error) {

@@ -31,7 +31,9 @@ func TestATaskHasTheRightsOfItsIdentity(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		a := identified(c)
 		task := a.Job.Groups[0].Tasks[0].Name
-		sign := func(node string, r api.IdentityRequest) (*api.IdentityResponse, error) { return c.SignIdentity(node, &r) }
+		sign := func(node string, r api.IdentityRequest) (*api.IdentityResponse, error) {
+			return c.SignIdentity(node, &r)
+		}
 		token, err := sign(a.NodeID, api.IdentityRequest{AllocID: a.ID, Task: task, Identity: "default"})
 		if err != nil || token.Expires != 0 {
 			t.Fatal(token, err)
