@@ -19,3 +19,8 @@ meta {
 capabilities {
   enabled_task_drivers = ["raw_exec", "exec"]
 }
+
+# Checked at the same time. web.hcl names no priority, and so has 50.
+priorities {
+  max = 60
+}

@@ -22,6 +22,9 @@ func TestKeyringBlocks(t *testing.T) {
 	if err != nil || len(c.Keyring) != 2 || !c.Keyring[0].Inactive || c.Keyring[1].Inactive || c.Keyring[1].Settings["token"] != "env://VAULT" {
 		t.Errorf("the blocks: %+v, %v", c.Keyring, err)
 	}
+	if c, err := LoadConfig([]string{"../../examples/agent-keyring.hcl"}); err != nil || len(c.Keyring) != 1 || c.Keyring[0].Settings["key_name"] != "reeve" {
+		t.Errorf("the example: %+v, %v", c.Keyring, err)
+	}
 	for text, say := range map[string]string{
 		"keyring \"transit\" {\n  key_name = [\"a\"]\n}\n":                    `agent.hcl:2,3-19: keyring "transit": key_name: must be a text in quotes`,
 		"keyring \"transit\" {\n  key_name = var.x\n}\n":                      `keyring "transit": key_name: must be a text in quotes`,
