@@ -67,6 +67,26 @@ type Task struct {
 	Resources  Limits
 	KillSignal string // as in api.Task
 	Daemon     bool   // the processes that its main process leaves behind are the task
+	// Mounts are volumes and other additions to what the task sees, in this order.
+	Mounts []Mount
+	// Network is the group's own network; nil: the task uses the network of the host.
+	Network *Network
+}
+
+// A Mount makes a directory or file of the host visible in a task.
+type Mount struct {
+	Source      string // an absolute path of the host
+	Target      string // an absolute path in the task's root
+	ReadOnly    bool
+	Propagation string // "private" (the same as ""), "host-to-task" or "bidirectional"
+}
+
+// Network describes the network that the tasks of a group share.
+type Network struct {
+	Namespace string // a path of the host that setns accepts
+	Hostname  string // "": the driver's default
+	Hosts     string // a file of the host for /etc/hosts; "": the driver's default
+	Resolver  string // a file of the host for /etc/resolv.conf; "": the driver's default
 }
 
 // Dir holds a task's directories, as absolute paths of the host.
