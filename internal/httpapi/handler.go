@@ -113,6 +113,7 @@ type Handler struct {
 	openapi     func() []byte // written when first asked for
 	writes      writes
 	limits      limits
+	handshakes  handshakes
 	started     time.Time
 }
 
@@ -223,6 +224,10 @@ func NewTaskServer(h *Handler, logger *slog.Logger) *http.Server {
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h.shakesHands(r) {
+		h.serveHandshake(w, r)
+		return
+	}
 	if h.Audit == nil {
 		h.serve(w, r)
 		return

@@ -222,7 +222,7 @@ func routeTable() []route {
 		speaking[none, api.StreamFrame](raw(fetch, "/v1/client/fs/logs/{alloc}", ReadLogs, "Sends a task's log in frames.", lines, serveNode).params("task", "type", "follow", "offset", "origin", "plain").onNode()).limited(limit.Files),
 		speaking[api.RestartAllocationRequest, none](raw(put, "/v1/client/allocation/{alloc}/restart", AllocLife, "Restarts tasks of an allocation in place.", "application/json", serveNode).onNode()),
 		speaking[api.SignalAllocationRequest, none](raw(put, "/v1/client/allocation/{alloc}/signal", AllocLife, "Sends a signal to tasks of an allocation.", "application/json", serveNode).onNode()),
-		speaking[api.ExecInput, api.ExecOutput](raw(fetch, "/v1/client/allocation/{alloc}/exec", AllocExec, "Runs a command in the environment of a task, over a websocket: the client sends messages of the body's type, and receives messages of the answer's type.", "application/json", serveNode).params("task", "command", "tty").onNode()).limited(limit.Exec),
+		speaking[api.ExecInput, api.ExecOutput](raw(fetch, "/v1/client/allocation/{alloc}/exec", AllocExec, "Runs a command in the environment of a task, over a websocket: the client sends messages of the body's type, and receives messages of the answer's type.", "application/json", serveNode).params("task", "command", "tty", "ws_handshake").onNode()).limited(limit.Exec),
 		raw(fetch, "/v1/client/allocation/{alloc}/snapshot", ReadFS, "Returns the data of an allocation that has ended as a tar archive: its alloc/data and each task's local directory.", "application/x-tar", serveNode).onNode().forNodes(successorOf),
 		speaking[none, map[string]*api.CheckStatus](raw(fetch, "/v1/client/allocation/{alloc}/checks", ReadJob, "Returns the last results of an allocation's checks.", "application/json", serveNode).onNode()),
 		speaking[none, *api.AllocationStats](raw(fetch, "/v1/client/allocation/{alloc}/stats", ReadJob, "Returns the current resource usage of an allocation.", "application/json", serveNode).onNode()),
@@ -415,6 +415,7 @@ var paramDocs = map[string]string{
 	"timeline":          "timeline of the data that the reader received before, from the header `X-Reeve-Timeline` or the stream; a timeline outside of the servers' history is reported or rejected",
 	"topic":             "`TOPIC` or `TOPIC:KEY`, repeatable; topics are " + strings.Join(eventstream.TopicNames(), ", ") + " and `*`; a key is an id, for allocations and evaluations also their job's or deployment's",
 	"tty":               "run the command on a terminal",
+	"ws_handshake":      "the first message of the websocket contains the token, for pages, which set no header",
 	"type":              "of logs `stdout` or `stderr`; of health `client` or `server`; of scaling policies `horizontal`",
 	"version":           "version of the job (default: the current version; of troubles: all)",
 }

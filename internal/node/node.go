@@ -125,9 +125,10 @@ type Node struct {
 	ended          []string                // ended allocations that the servers acknowledged, oldest first
 	measured       map[string]driver.Stats // last measurements, for rates
 	meter          *fingerprint.Meter
-	kept           map[string]keptTasks     // tasks that outlived the previous agent and have no runner, by allocation
-	keptOf         string                   // cluster of the kept tasks; "" if unknown
-	unclaimedEnded bool                     // reports whether unclaimed tasks were ended
+	kept           map[string]keptTasks // tasks that outlived the previous agent and have no runner, by allocation
+	keptOf         string               // cluster of the kept tasks; "" if unknown
+	unclaimedEnded bool                 // reports whether unclaimed tasks were ended
+	sessions       execSessions
 	arrivals       map[string]time.Duration // uptimes at which allocations with stop_on_client_after arrived
 	closed         bool
 	tasks          sync.WaitGroup // goroutines that start or remove runners
