@@ -38,6 +38,13 @@ func (r *real) session(t *testing.T, tty string, argv ...string) *websocket.Conn
 	return conn
 }
 
+// sleeping runs the task t of the allocation one.
+func (r *real) sleeping(t *testing.T) {
+	t.Helper()
+	r.place(t, jobOf("service", shell("t", `echo up; exec sleep 600`)), "one")
+	eventually(t, "the task runs", func() bool { return strings.Contains(r.logs(t, "one", "t"), "up") })
+}
+
 // result reads a session to its end.
 func result(t *testing.T, conn *websocket.Conn) (stdout string, code int) {
 	t.Helper()
@@ -65,8 +72,7 @@ func send(t *testing.T, conn *websocket.Conn, message string) {
 
 func TestRealSessionsSurviveHarmlessNonsense(t *testing.T) {
 	r := runReal(t)
-	r.place(t, jobOf("service", shell("t", `exec sleep 60`)), "one")
-	eventually(t, "the task runs", func() bool { _, err := r.client.Allocations().Stats(t.Context(), "one"); return err == nil })
+	r.sleeping(t)
 	conn := r.session(t, "false", "cat")
 	for _, message := range []string{
 		`{}`, `null`, `{"tty_size":{"height":0,"width":0}}`, `{"tty_size":{"height":-1,"width":-1}}`, `{"tty_size":{"height":1000000000,"width":1000000000}}`,
@@ -103,14 +109,15 @@ func TestRealSessionsSurviveHarmlessNonsense(t *testing.T) {
 
 func TestRealSessionsEndWithJunk(t *testing.T) {
 	r := runReal(t)
-	r.place(t, jobOf("service", shell("t", `exec sleep 60`)), "one")
-	eventually(t, "the task runs", func() bool { _, err := r.client.Allocations().Stats(t.Context(), "one"); return err == nil })
+	r.sleeping(t)
 	for what, message := range map[string]string{
 		"no JSON": "cat", "a list": "[]", "a number that is too large": `{"tty_size":{"height":1e400}}`, "no base64": `{"stdin":{"data":"%"}}`,
 		"deep": strings.Repeat(`{"stdin":`, 20_000), "a message that is too large": `{"stdin":{"data":"` + strings.Repeat("A", 2<<20) + `"}}`,
 	} {
-		conn := r.session(t, "false", "/bin/sh", "-c", `echo $$ > $NOMAD_ALLOC_DIR/pid; cat; sleep 60`)
-		eventually(t, "the command runs", func() bool { return r.cat(t, "alloc/pid") != "" })
+		conn := r.session(t, "false", "/bin/sh", "-c", `echo up; cat; sleep 600`)
+		if _, _, err := conn.Read(t.Context()); err != nil {
+			t.Fatalf("%s: the command does not run: %v", what, err)
+		}
 		conn.Write(t.Context(), websocket.MessageText, []byte(message)) // the connection may end before all of it is sent
 		for {
 			if _, _, err := conn.Read(t.Context()); err != nil {
@@ -145,8 +152,7 @@ func (r *real) open() int {
 func TestRealAClientThatLeavesEndsItsCommand(t *testing.T) {
 	r := runReal(t)
 	r.sessions.probe = 20 * time.Millisecond
-	r.place(t, jobOf("service", shell("t", `exec sleep 60`)), "one")
-	eventually(t, "the task runs", func() bool { _, err := r.client.Allocations().Stats(t.Context(), "one"); return err == nil })
+	r.sleeping(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
@@ -184,8 +190,7 @@ func (c closer) Write(p []byte) (int, error) {
 // output nor exit code is lost, and the node's agent does not keep the output in memory.
 func TestRealASlowReaderLosesNothing(t *testing.T) {
 	r := runReal(t)
-	r.place(t, jobOf("service", shell("t", `exec sleep 60`)), "one")
-	eventually(t, "the task runs", func() bool { _, err := r.client.Allocations().Stats(t.Context(), "one"); return err == nil })
+	r.sleeping(t)
 	const size = 24 << 20
 	conn := r.session(t, "false", "/bin/sh", "-c", `head -c 25165824 /dev/zero; echo done > $NOMAD_ALLOC_DIR/done; exit 5`)
 	total := 0
