@@ -10,6 +10,7 @@ const (
 	FilterDatacenter = "datacenter" // not in the job's datacenters
 	FilterDriver     = "driver"     // missing or unhealthy
 	FilterConstraint = "constraint" // not met
+	FilterVolume     = "volume"     // a host volume is missing, or has a writer already
 	FilterDistinct   = "distinct"   // distinct_hosts or distinct_property
 	FilterResource   = "resource"   // not enough of a resource is free
 	FilterPort       = "port"       // taken, or none left

@@ -49,7 +49,7 @@ type Node struct {
 	SilentSince  int64 `json:",omitempty"`
 	Events       []*NodeEvent
 	Drivers      map[string]*DriverStatus
-	HostVolumes  map[string]*HostVolume
+	HostVolumes  map[string]*HostVolumeInfo
 	HostNetworks map[string]*HostNetwork
 	LastDrain    *DrainRecord
 	LastCluster  string `json:",omitempty"` // id of the node's previous cluster, at registration; not stored
@@ -116,13 +116,6 @@ type DriverStatus struct {
 	Healthy           bool
 	HealthDescription string
 	UpdateTime        time.Time
-}
-
-// A HostVolume is a directory that a node offers to tasks.
-type HostVolume struct {
-	Path     string
-	ReadOnly bool
-	ID       string
 }
 
 // HostNetworkDefault is the node's own address. Ports are published on it unless they

@@ -115,6 +115,17 @@ type AllocatedShared struct {
 	DiskMB   int64
 	Networks []*Network
 	Ports    []PortMapping
+	Volumes  []AllocatedVolume `json:",omitempty"` // by request
+}
+
+// AllocatedVolume is a host volume that an allocation uses on its node.
+type AllocatedVolume struct {
+	Request   string // name of the group's volume block
+	Name      string // of the volume
+	ID        string `json:",omitempty"` // of a dynamic volume
+	ReadOnly  bool   `json:",omitempty"`
+	Exclusive bool   `json:",omitempty"` // reports whether no other allocation may write to it
+	Sticky    bool   `json:",omitempty"` // reports whether the instance keeps the volume
 }
 
 // PortMapping is a port that an allocation owns on its node.

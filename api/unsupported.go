@@ -30,8 +30,7 @@ func (r *refusals) never(set bool, at, what, why string) {
 const (
 	withoutConsul = "Reeve does not use Consul; remove it: services are in Reeve's own catalog"
 	withoutVault  = "Reeve does not use Vault; remove it, and keep secrets in variables (reeve var put), which a task with an identity block reads"
-	withoutCSI    = "Reeve has no CSI plugins; remove it, and keep the data in the ephemeral_disk with sticky = true"
-	withoutVolume = "keep the data in the ephemeral_disk with sticky = true, or in a directory of the node that a raw_exec task names"
+	withoutCSI    = "Reeve has no CSI plugins; remove it, and use a volume of type \"host\", or the ephemeral_disk with sticky = true"
 )
 
 // Unsupported lists the features of a canonicalized job that Reeve does not support. A job that
@@ -53,11 +52,7 @@ func (g *Group) unsupported(r *refusals) {
 	at := fmt.Sprintf("group %q: ", g.Name)
 	for _, name := range slices.Sorted(maps.Keys(g.Volumes)) {
 		v := g.Volumes[name]
-		if v != nil && v.Type == "csi" {
-			r.never(true, at, fmt.Sprintf("the volume block %q of type \"csi\"", name), withoutCSI)
-		} else {
-			r.yet(true, at, fmt.Sprintf("the volume block %q", name), withoutVolume)
-		}
+		r.never(v != nil && v.Type == "csi", at, fmt.Sprintf("the volume block %q of type \"csi\"", name), withoutCSI)
 	}
 	r.never(g.Consul != nil, at, "the consul block", withoutConsul)
 	for _, n := range g.Networks {
@@ -94,7 +89,6 @@ func (t *Task) unsupported(at string, r *refusals) {
 	r.yet(len(t.Templates) > 0, at, "the template block", "set values in env, or let the task read variables with an identity block")
 	r.never(t.Vault != nil, at, "the vault block", withoutVault)
 	r.never(t.Consul != nil, at, "the consul block", withoutConsul)
-	r.yet(len(t.VolumeMounts) > 0, at, "the volume_mount block", withoutVolume)
 	r.never(t.CSIPlugin != nil, at, "the csi_plugin block", withoutCSI)
 	r.never(t.Kind != "", at, fmt.Sprintf("kind %q", t.Kind), withoutConsul)
 	r.never(len(t.Scaling) > 0, at, "the scaling block of a task", "set resources in the task, and scale the group with its own scaling block")

@@ -75,6 +75,7 @@ func (a *Allocation) Holding() (u Usage, more bool) {
 		return Usage{}, false
 	}
 	u.DiskMB = amount(a.AllocatedResources.Shared.DiskMB)
+	more = len(a.AllocatedResources.Shared.Volumes) > 0
 	for _, t := range a.AllocatedResources.Tasks {
 		u.CPU += amount(t.CPU.CPUShares)
 		u.MemoryMB += amount(t.Memory.MemoryMB)

@@ -204,6 +204,7 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 		c.add("%s has only lifecycle tasks: at least one must be a main task, without a lifecycle block", at)
 	}
 	g.validateMetricTags(c, at)
+	g.validateVolumes(c, j, at)
 	for _, s := range g.Services {
 		validateService(c, fmt.Sprintf("%s, service %q", at, s.Name), s, ports, g)
 	}

@@ -166,7 +166,10 @@ type Client struct {
 	ReservedCores []uint16 // ids of cores that are never dedicated to tasks
 	Devices       []*api.NodeDeviceGroup
 	HostNetworks  []api.HostNetwork
-	MaxAllocsKept int // number of ended allocations whose directories are kept
+	HostVolumes   map[string]*api.HostVolumeInfo // directories that tasks may use, by name
+	VolumesDir    string                         // of dynamic volumes; default: in the data directory
+	VolumePlugins string                         // directory of their plugins; default: in the data directory
+	MaxAllocsKept int                            // number of ended allocations whose directories are kept
 }
 
 // DevConfig returns the configuration for one user on one machine: server and node together,
@@ -256,6 +259,9 @@ type fileClient struct {
 	Reserved      *fileReserved     `hcl:"reserved,block"`
 	Devices       []fileDevice      `hcl:"device,block"`
 	HostNetworks  []fileHostNetwork `hcl:"host_network,block"`
+	HostVolumes   []fileHostVolume  `hcl:"host_volume,block"`
+	VolumesDir    string            `hcl:"host_volumes_dir,optional"`
+	PluginDir     string            `hcl:"host_volume_plugin_dir,optional"`
 	Join          *fileJoin         `hcl:"server_join,block"`
 }
 

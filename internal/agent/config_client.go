@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -75,6 +76,37 @@ func (c *Client) merge(k *fileClient) error {
 		c.HostNetworks = append(c.HostNetworks, api.HostNetwork{
 			Name: f.Name, CIDR: f.CIDR, Interface: f.Interface, ReservedPorts: f.ReservedPorts,
 		})
+	}
+	return c.mergeVolumes(k)
+}
+
+// A fileHostVolume names a directory of the machine that tasks may use.
+type fileHostVolume struct {
+	Name     string `hcl:"name,label"`
+	Path     string `hcl:"path"`
+	ReadOnly bool   `hcl:"read_only,optional"`
+}
+
+// mergeVolumes adds the host volumes of a file.
+func (c *Client) mergeVolumes(k *fileClient) error {
+	override(&c.VolumesDir, k.VolumesDir)
+	override(&c.VolumePlugins, k.PluginDir)
+	for name, dir := range map[string]string{"host_volumes_dir": k.VolumesDir, "host_volume_plugin_dir": k.PluginDir} {
+		if dir != "" && !filepath.IsAbs(dir) {
+			return fmt.Errorf("%s %q: must be an absolute path", name, dir)
+		}
+	}
+	for _, f := range k.HostVolumes {
+		if !api.IsVolumeName(f.Name) {
+			return fmt.Errorf("host_volume %q: a name must be 1 to 128 characters without white space, quotes or slashes", f.Name)
+		}
+		if !filepath.IsAbs(f.Path) {
+			return fmt.Errorf("host_volume %q: path %q: must be the absolute path of a directory", f.Name, f.Path)
+		}
+		if c.HostVolumes == nil {
+			c.HostVolumes = map[string]*api.HostVolumeInfo{}
+		}
+		c.HostVolumes[f.Name] = &api.HostVolumeInfo{Path: filepath.Clean(f.Path), ReadOnly: f.ReadOnly}
 	}
 	return nil
 }

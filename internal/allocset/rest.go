@@ -17,6 +17,7 @@ type restAllocation struct {
 	PreemptedAllocations  []string                  `json:",omitempty"`
 	PreemptedByAllocation string                    `json:",omitempty"`
 	Recovery              string                    `json:",omitempty"`
+	Volumes               []api.AllocatedVolume     `json:",omitempty"`
 }
 
 func restOfAllocation(a *api.Allocation) []byte {
@@ -26,10 +27,13 @@ func restOfAllocation(a *api.Allocation) []byte {
 		PreemptedAllocations: a.PreemptedAllocations, PreemptedByAllocation: a.PreemptedByAllocation,
 		Recovery: a.Recovery,
 	}
+	if held := a.AllocatedResources; held != nil {
+		r.Volumes = held.Shared.Volumes
+	}
 	if a.DesiredTransition != (api.DesiredTransition{}) {
 		r.DesiredTransition = &a.DesiredTransition
 	}
-	if r.Resources == nil && len(r.TaskResources)+len(r.PreemptedAllocations) == 0 && r.DesiredTransition == nil &&
+	if r.Resources == nil && len(r.TaskResources)+len(r.PreemptedAllocations)+len(r.Volumes) == 0 && r.DesiredTransition == nil &&
 		r.RescheduleTracker == nil && r.NetworkStatus == nil && r.PreemptedByAllocation == "" && r.Recovery == "" {
 		return nil
 	}
@@ -41,6 +45,9 @@ func (r *restAllocation) fill(a *api.Allocation) {
 	a.RescheduleTracker, a.NetworkStatus = r.RescheduleTracker, r.NetworkStatus
 	a.PreemptedAllocations, a.PreemptedByAllocation = r.PreemptedAllocations, r.PreemptedByAllocation
 	a.Recovery = r.Recovery
+	if held := a.AllocatedResources; held != nil { // its own, as decoded
+		held.Shared.Volumes = r.Volumes
+	}
 	if r.DesiredTransition != nil {
 		a.DesiredTransition = *r.DesiredTransition
 	}

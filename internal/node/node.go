@@ -70,8 +70,9 @@ type Config struct {
 	ReservedPorts string            // "22,80,8000-8100"
 	ReservedCores []uint16          // ids of cores that are never dedicated to tasks
 	Devices       []*api.NodeDeviceGroup
-	HostNetworks  []api.HostNetwork // their addresses are fingerprinted
-	KeepEnded     int               // number of ended allocations whose directories are kept; default: 50
+	HostNetworks  []api.HostNetwork              // their addresses are fingerprinted
+	HostVolumes   map[string]*api.HostVolumeInfo // directories that tasks may use, by name
+	KeepEnded     int                            // number of ended allocations whose directories are kept; default: 50
 	Servers       Servers
 	// Data returns the data of an ended allocation of another node as a tar archive; nil if
 	// the allocation still runs or has no data. A node without Data inherits no data from
@@ -285,9 +286,13 @@ func (n *Node) describe(ctx context.Context) *api.Node {
 	if n.self.Load() == nil && len(missing) > 0 {
 		n.log.Warn("host networks have no address on this machine", "networks", missing)
 	}
+	volumes, absent := fingerprint.HostVolumes(c.HostVolumes)
+	if n.self.Load() == nil && len(absent) > 0 {
+		n.log.Warn("host volumes are not directories of this machine: no task can use them", "volumes", absent)
+	}
 	self := &api.Node{
-		HostNetworks: networks,
-		ID:           n.identity.ID, Datacenter: c.Datacenter, Name: c.Name, HTTPAddr: c.HTTPAddr,
+		HostNetworks: networks, HostVolumes: volumes,
+		ID: n.identity.ID, Datacenter: c.Datacenter, Name: c.Name, HTTPAddr: c.HTTPAddr,
 		Attributes: m.Attributes, Resources: m.Resources, Meta: c.Meta, NodeClass: c.Class, NodePool: c.Pool,
 		Reserved: &api.NodeReserved{
 			CPU:      api.NodeReservedCPU{CPUShares: c.ReservedCPU},

@@ -177,9 +177,10 @@ func (n *Node) watchDrivers(ctx context.Context) {
 	}
 }
 
-// sameDevices compares devices with their health, and addresses of networks.
+// sameDevices compares devices with their health, addresses of networks, and volumes.
 func sameDevices(a, b *api.Node) bool {
-	return reflect.DeepEqual(a.Resources.Devices, b.Resources.Devices) && reflect.DeepEqual(a.HostNetworks, b.HostNetworks)
+	return reflect.DeepEqual(a.Resources.Devices, b.Resources.Devices) && reflect.DeepEqual(a.HostNetworks, b.HostNetworks) &&
+		reflect.DeepEqual(a.HostVolumes, b.HostVolumes)
 }
 
 func sameDrivers(a, b *api.Node) bool {

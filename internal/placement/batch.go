@@ -49,11 +49,14 @@ func (p *pass) newBatch(requests []*Request, search bool) *batch {
 	r := requests[0]
 	b := &batch{pass: p, need: r.Group.Usage(), count: r.Group.Size(), before: len(p.touched), choices: heap.New(leastHarm)}
 	b.feasibility, b.rules = p.view.feasibilityOf(r.Job, r.Group, p.order.Policy)
+	if len(r.Group.Volumes) > 0 {
+		b.rules.volumes = newVolumeNeeds(r.Job.Namespace, r.Group, r.Index, p.order.Claims)
+	}
 	b.want = newDemand(b.need)
 	b.running = p.instances[r.Group.Name]
 	b.ask = b.rules.ports
 	b.special = b.rules.special
-	b.choosy = b.special != nil || len(b.ask.static) > 0 || p.order.Policy.MaxStarting > 0
+	b.choosy = b.special != nil || len(b.ask.static) > 0 || len(b.rules.volumes) > 0 || p.order.Policy.MaxStarting > 0
 	b.resources = newTemplate(r.Group, b.ask, p.order.Policy.MemoryOversubscription)
 	b.evenly = p.order.Policy.Algorithm == api.AlgorithmSpread
 	b.metrics = b.feasibility.metrics(p.view)
@@ -84,7 +87,7 @@ func (b *batch) searchNodes() {
 // mustScan reports whether the batch must examine every node, because node classes do not
 // determine feasibility or score.
 func (b *batch) mustScan() bool {
-	return len(b.rules.own) > 0 || b.special.variesByNode() ||
+	return b.rules.readsNode() || b.special.variesByNode() ||
 		slices.ContainsFunc(b.tally, func(t *tally) bool { return t.target.unique }) ||
 		slices.ContainsFunc(b.rules.affinities, func(a affinity) bool { return a.unique })
 }
@@ -162,7 +165,7 @@ func (b *batch) addCandidate(p *page, i int, slot int32, k *classVerdict) obstac
 // bucketOrObstacle returns the node's bucket, or the obstacle, other than room and class,
 // that keeps an instance off the node.
 func (b *batch) bucketOrObstacle(n *api.Node, slot, class int32) (bucket int32, why obstacle) {
-	if len(b.rules.own) > 0 {
+	if b.rules.readsNode() {
 		if reason := b.rules.nodeMismatch(n); reason != "" {
 			return 0, obstacle{reason: reason}
 		}
@@ -209,6 +212,9 @@ func (b *batch) missingResource(c *candidate, n *api.Node, capacity api.Usage, o
 	}
 	if limit := b.pass.order.Policy.MaxStarting; limit > 0 && int(o.starting) >= limit {
 		return api.DimensionStarting
+	}
+	if reason := b.rules.volumeShortage(n, o); reason != "" {
+		return reason
 	}
 	return b.special.shortage(n, o)
 }
@@ -272,6 +278,7 @@ func (b *batch) assign(r *Request, slot int32, bk *bucket, o *overlay) *api.Allo
 		return nil
 	}
 	b.hold(o, n, &p)
+	b.rules.holdVolumes(o, n)
 	b.pass.count(slot, b.rules.group.Name)
 	for at, t := range b.tally {
 		t.count[bk.values[at]]++

@@ -118,6 +118,9 @@ func (o *overlay) portTaken(r *api.AllocatedResources) string {
 // collides describes a port, core or device of the tasks that is taken or does not belong
 // to the node, or returns "".
 func (o *overlay) collides(r *api.AllocatedResources, n *api.Node) (reason string) {
+	if reason := o.volumeCollision(r, n); reason != "" {
+		return reason
+	}
 	rest := o.fork()
 	for _, task := range slices.Sorted(maps.Keys(r.Tasks)) {
 		t := r.Tasks[task]

@@ -174,6 +174,11 @@ func (x *explainer) node(slot int32) *api.NodeExplanation {
 			e.Obstacles = append(e.Obstacles, api.Obstacle{Filter: api.FilterConstraint, Reason: c.words})
 		}
 	}
+	for i := range b.rules.volumes {
+		if reason := b.rules.volumes[i].mismatch(n); reason != "" {
+			e.Obstacles = append(e.Obstacles, api.Obstacle{Filter: api.FilterVolume, Reason: reason})
+		}
+	}
 	e.Obstacles = append(e.Obstacles, x.distinct(n, slot)...)
 	e.Obstacles = append(e.Obstacles, x.room(p, i)...)
 	e.Fits = len(e.Obstacles) == 0
@@ -273,6 +278,9 @@ func (x *explainer) room(p *page, i int) (all []api.Obstacle) {
 	}
 	if limit := b.pass.order.Policy.MaxStarting; limit > 0 && int(at.starting) >= limit {
 		all = append(all, api.Obstacle{Filter: api.FilterStarting, Reason: fmt.Sprintf("%d allocations are starting, and no more may", at.starting)})
+	}
+	if reason := b.rules.volumeShortage(n, &at); reason != "" {
+		all = append(all, api.Obstacle{Filter: api.FilterVolume, Reason: reason})
 	}
 	return append(all, b.special.shortages(n, &at)...)
 }

@@ -91,6 +91,7 @@ func (r rules) of(job *api.Job, group *api.Group) *rules {
 	r.job, r.group = job, group
 	r.ports = newPortRequest(group)
 	r.special = newResources(group, r.ports)
+	r.volumes = newVolumeNeeds(job.Namespace, group, 0, nil)
 	return &r
 }
 
@@ -107,7 +108,7 @@ func (m *feasibilityCache) store(key string, s *feasibility) {
 // newFeasibility judges all node classes. It takes over the verdicts of old.
 func (v *View) newFeasibility(old *feasibility, r *rules) *feasibility {
 	s := &feasibility{rules: *r, classes: v.classesFrom, verdicts: make([]classVerdict, 0, len(v.classes))}
-	s.rules.job, s.rules.group, s.rules.ports, s.rules.special = nil, nil, nil, nil
+	s.rules.job, s.rules.group, s.rules.ports, s.rules.special, s.rules.volumes = nil, nil, nil, nil, nil
 	if old != nil && old.classes == s.classes {
 		s.verdicts = append(s.verdicts, old.verdicts...)
 	}

@@ -60,6 +60,8 @@ type Order struct {
 	// anti-affinity, distinct hosts, distinct properties and spread.
 	Kept []*api.Allocation
 
+	Claims map[ClaimKey]Claimed // volumes that instances of the job keep
+
 	Policy Policy // settings of the cluster and the job's pool
 	// Budget holds the rest of the quotas of the namespace; nil: unlimited. Place takes from it.
 	Budget *quota.Budget

@@ -41,6 +41,7 @@ type extraUsage struct {
 	devices []device            // devices in use
 	bound   map[string]*portSet // ports taken on one address only, by address
 	shared  map[binding]int32   // number of holders of a port beyond the first
+	volumes map[string]volumeUse
 }
 
 // A binding is a port of a node, on one of its addresses or, with address "", on all of
@@ -59,13 +60,13 @@ func (x *extraUsage) clone() *extraUsage {
 	}
 	return &extraUsage{
 		cores: slices.Clone(x.cores), devices: slices.Clone(x.devices),
-		bound: maps.Clone(x.bound), shared: maps.Clone(x.shared),
+		bound: maps.Clone(x.bound), shared: maps.Clone(x.shared), volumes: maps.Clone(x.volumes),
 	}
 }
 
 // empty reports whether nothing is taken, so that no extraUsage is needed.
 func (x *extraUsage) empty() bool {
-	return len(x.cores)+len(x.devices)+len(x.bound)+len(x.shared) == 0
+	return len(x.cores)+len(x.devices)+len(x.bound)+len(x.shared)+len(x.volumes) == 0
 }
 
 // hasPort reports whether the binding collides with a taken one.
@@ -142,6 +143,10 @@ func (o *overlay) holdMeasured(a *api.Allocation, u api.Usage, more bool, sign i
 	}
 	if !more {
 		return
+	}
+	for i := range r.Shared.Volumes {
+		v := &r.Shared.Volumes[i]
+		o.volume(volumeKey(v.Name, v.ID), v.ReadOnly, v.Exclusive, sign)
 	}
 	for _, t := range r.Tasks {
 		eachTaskPort(r, t, func(port int) { set(binding{port: port}) })

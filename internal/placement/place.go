@@ -33,7 +33,7 @@ func Place(v *View, o *Order) *Outcome {
 
 // alike reports whether the requests can share one search of the fleet.
 func alike(a, b *Request) bool {
-	return a.Group == b.Group && a.Job == b.Job && a.Canary == b.Canary &&
+	return a.Group == b.Group && a.Job == b.Job && a.Canary == b.Canary && !needsOwnVolumes(a.Group) &&
 		(a.NodeID == "") == (b.NodeID == "") && a.isSticky() == b.isSticky()
 }
 
@@ -240,7 +240,7 @@ func (b *batch) allocation(r *Request, slot int32, p *picked) *api.Allocation {
 	a.ID, a.Namespace, a.EvalID, a.Name = b.pass.newID(), o.Namespace, o.EvalID, r.Name
 	a.NodeID, a.NodeName = n.ID, n.Name
 	a.JobID, a.Job, a.Group = o.JobID, r.Job, r.Group.Name
-	a.AllocatedResources = b.resources.on(n, b.special, p)
+	a.AllocatedResources = b.rules.allocateVolumes(n, b.resources.on(n, b.special, p))
 	a.DesiredStatus, a.ClientStatus = api.AllocDesiredRun, api.AllocClientPending
 	a.DeploymentID, a.RescheduleTracker = r.Deployment, r.Tracker
 	a.Recovery, a.Launches = r.Recovery, r.Launches

@@ -22,6 +22,7 @@ type rules struct {
 	drivers     []string
 	shared      []*condition // evaluated once per node class
 	own         []*condition // evaluated per node, because they read attributes unique to a node
+	volumes     []volumeNeed // of one instance; evaluated per node
 
 	ports   *portRequest
 	special *resources // nil if the group asks only for amounts and ports
@@ -66,6 +67,7 @@ func newRules(job *api.Job, group *api.Group, policy Policy) *rules {
 	r.spread(spreadsOf(job, group, policy))
 	r.ports = newPortRequest(group)
 	r.special = newResources(group, r.ports)
+	r.volumes = newVolumeNeeds(job.Namespace, group, 0, nil)
 	return r
 }
 
@@ -116,8 +118,11 @@ func weightOf(a *api.Affinity) float64 {
 
 // escaped reports whether a node's class does not determine its feasibility.
 func (r *rules) escaped() bool {
-	return len(r.own) > 0 || slices.ContainsFunc(r.properties, func(p property) bool { return p.target.unique })
+	return r.readsNode() || slices.ContainsFunc(r.properties, func(p property) bool { return p.target.unique })
 }
+
+// readsNode reports whether nodes of one class may differ in what the rules read.
+func (r *rules) readsNode() bool { return len(r.own) > 0 || len(r.volumes) > 0 }
 
 // inPool reports whether the node belongs to the job's pool.
 func (r *rules) inPool(n *api.Node) bool {
@@ -152,7 +157,12 @@ func (r *rules) classMismatch(n *api.Node) string {
 }
 
 // nodeMismatch returns what makes this node infeasible although its class is feasible.
-func (r *rules) nodeMismatch(n *api.Node) string { return unmet(r.own, n) }
+func (r *rules) nodeMismatch(n *api.Node) string {
+	if reason := unmet(r.own, n); reason != "" {
+		return reason
+	}
+	return r.volumeMismatch(n)
+}
 
 func unmet(conditions []*condition, n *api.Node) string {
 	for _, c := range conditions {

@@ -163,6 +163,8 @@ func remedy(n *api.NodeExplanation, o api.Obstacle) string {
 		return fmt.Sprintf("a port becomes free (%s)", o.Reason)
 	case api.FilterDistinct:
 		return fmt.Sprintf("the job's instances there move (%s)", o.Reason)
+	case api.FilterVolume:
+		return fmt.Sprintf("it has the volume (%s); see: reeve volume status", o.Reason)
 	case api.FilterStarting:
 		return "its starting instances have started"
 	case api.FilterConstraint:

@@ -119,6 +119,9 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 		return nil, setupFailure(err)
 	}
 	dt := t.driverTask(a, g, s, run)
+	if dt.Mounts, err = h.mounts(ctx, a, g, s); err != nil {
+		return nil, setupFailure(err)
+	}
 	virtual, ok := d.(interface{ WithoutDirs(*driver.Task) bool })
 	built := !ok || !virtual.WithoutDirs(dt)
 	if built {

@@ -148,6 +148,9 @@ func (d *Driver) isolation(t *driver.Task) (*isolate.Spec, error) {
 			{Source: t.Dir.Tmp, Target: "/tmp"},
 		},
 	}
+	for _, m := range t.Mounts {
+		s.Mounts = append(s.Mounts, isolate.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly, Propagation: m.Propagation})
+	}
 	var err1, err2, err3 error
 	s.HostPID, err1 = hostMode(t, "pid_mode")
 	s.HostIPC, err2 = hostMode(t, "ipc_mode")

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -32,6 +31,12 @@ func DefaultHostPaths() []string {
 // buildRoot builds the task's root on a file system in memory, and moves into it. The root is
 // small and writable for the task; the host's parts are read-only.
 func buildRoot(s *Spec, u *User) error {
+	// Mounts with propagation are cloned before everything becomes private: a clone stays in
+	// the group of its mount on the host.
+	clones, err := cloneShared(s.Mounts)
+	if err != nil {
+		return err
+	}
 	// Keep mounts private to this namespace.
 	if err := mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
@@ -50,8 +55,8 @@ func buildRoot(s *Spec, u *User) error {
 	if err := mountKernel(root, s); err != nil {
 		return err
 	}
-	for _, m := range s.Mounts {
-		if err := bindOwn(m.Source, root+m.Target); err != nil {
+	for i, m := range s.Mounts {
+		if err := place(root, m, clones[i]); err != nil {
 			return err
 		}
 		flags := uint64(unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
@@ -150,24 +155,6 @@ func setFlags(target string, flags uint64) error {
 		return fmt.Errorf("set the flags of mount %s: %w", target, err)
 	}
 	return nil
-}
-
-// bindOwn mounts a file or directory that the task can write to. It rejects a link in its
-// place.
-func bindOwn(source, target string) error {
-	fd, err := unix.Open(source, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return &os.PathError{Op: "open", Path: source, Err: err}
-	}
-	defer unix.Close(fd)
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return &os.PathError{Op: "stat", Path: source, Err: err}
-	}
-	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
-		return fmt.Errorf("show %s to the task: it is a symbolic link", source)
-	}
-	return bind("/proc/self/fd/"+strconv.Itoa(fd), target)
 }
 
 // bind mounts source at target, which it creates as a directory or file.

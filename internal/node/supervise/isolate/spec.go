@@ -34,6 +34,9 @@ type Spec struct {
 type Mount struct {
 	Source, Target string
 	ReadOnly       bool
+	// Propagation determines whether later mounts below the source appear in the task
+	// ("host-to-task"), and those of the task on the host too ("bidirectional"); "": neither.
+	Propagation string `json:",omitempty"`
 }
 
 // A Command is the program that Init or Enter prepares and runs.
