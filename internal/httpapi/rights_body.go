@@ -10,11 +10,14 @@ import (
 	"github.com/reeve-run/reeve/internal/acl"
 )
 
-// permitBody checks the namespaces that a body names: those of jobs, and its own.
+// permitBody checks the namespaces that a body names, those of jobs and its own, and the volumes of jobs.
 func (c *call) permitBody(body any) error {
 	r := c.rights()
 	if r == nil || r.ACL.IsManagement() {
 		return nil
+	}
+	if err := c.permitVolumes(body); err != nil {
+		return err
 	}
 	if c.route.needs == acl.None || c.route.needs.Scope() != acl.Namespace || c.route.about == ofBodyJob || c.route.about == ofDelegation {
 		return nil // takeNamespace checks the one that a job gets, and delegation.go the others

@@ -197,6 +197,7 @@ func nodeRoom(p *term.Page, n *api.Node, allocs []*api.Allocation) {
 	p.Table([]string{"Resource", "Allocated", "Total"}, rows)
 	nodeDevices(p, n, allocs)
 	hostNetworks(p, n)
+	hostVolumes(p, n)
 }
 
 func drivers(p *term.Page, drivers map[string]*api.DriverStatus) {

@@ -2,7 +2,7 @@
 # accept: refused
 # needs: csi_plugin, docker
 # error: group "node": task "plugin": driver "docker" is not supported yet; no node has it; use "exec" or "raw_exec", which run programs of the node
-# error: group "node": task "plugin": the csi_plugin block is not supported: Reeve has no CSI plugins; remove it, and keep the data in the ephemeral_disk with sticky = true
+# error: group "node": task "plugin": the csi_plugin block is not supported: Reeve has no CSI plugins; remove it, and use a volume of type "host", or the ephemeral_disk with sticky = true
 
 job "csi-node" {
   type = "system"

@@ -1,6 +1,6 @@
 # A database in a container with a host volume and a pinned node.
 # accept: later
-# needs: docker, volume, volume_mount
+# needs: docker
 
 job "postgres" {
   datacenters = ["dc1"]

@@ -1,8 +1,7 @@
 # A volume of a storage system, by CSI.
 # accept: refused
-# needs: csi, volume_mount
-# error: group "volume": the volume block "data" of type "csi" is not supported: Reeve has no CSI plugins; remove it, and keep the data in the ephemeral_disk with sticky = true
-# error: group "volume": task "csi": the volume_mount block is not supported yet; keep the data in the ephemeral_disk with sticky = true, or in a directory of the node that a raw_exec task names
+# needs: csi
+# error: group "volume": the volume block "data" of type "csi" is not supported: Reeve has no CSI plugins; remove it, and use a volume of type "host", or the ephemeral_disk with sticky = true
 
 job "volume-csi" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A directory that the node offers by name.
-# accept: later
-# needs: volume, volume_mount
+# accept: yes
 
 job "volume-host" {
   datacenters = ["dc1"]

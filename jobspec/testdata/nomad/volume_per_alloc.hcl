@@ -1,6 +1,5 @@
 # A volume of its own for each instance.
-# accept: later
-# needs: volume, volume_mount
+# accept: yes
 
 job "store-numbered" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A volume that the task cannot change.
-# accept: later
-# needs: volume, volume_mount
+# accept: yes
 
 job "volume-read-only" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # Several volumes, and one mounted twice.
-# accept: later
-# needs: volume, volume_mount
+# accept: yes
 
 job "media" {
   group "media" {

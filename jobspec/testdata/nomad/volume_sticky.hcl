@@ -1,6 +1,5 @@
 # A dynamic volume that an instance keeps.
-# accept: later
-# needs: volume, volume_mount
+# accept: yes
 
 job "volume-sticky" {
   datacenters = ["dc1"]
