@@ -176,6 +176,9 @@ type NodeAllocations struct {
 	ClusterID   string `json:",omitempty"` // cluster of the allocations
 	Timeline    string `json:",omitempty"` // timeline of Index, if it changed
 	Rewound     bool   `json:",omitempty"` // reports whether the servers' history lacks the node's last position: unknown allocations were then not removed
+	// HasVolumes reports whether Volumes holds all dynamic volumes of the node.
+	HasVolumes bool          `json:",omitempty"`
+	Volumes    []*HostVolume `json:",omitempty"`
 }
 
 // A NodeAllocation is an allocation that is sent separately from its job.

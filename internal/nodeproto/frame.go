@@ -35,13 +35,15 @@ type Message struct {
 	Allocations []*api.Allocation // as stored
 	Jobs        [][]byte          // JSON of every version that runs
 	Removed     []string          // ids of allocations
+	HasVolumes  bool              // reports whether Volumes has all dynamic volumes of the node
+	Volumes     [][]byte          // JSON
 }
 
 // AppendFrame appends a message of a node's stream, with its length.
 func AppendFrame(b []byte, m *Message) ([]byte, error) { return AppendMessage(b, m.encode()) }
 
 func (m *Message) encode() *NodeAllocations {
-	w := &NodeAllocations{Complete: m.Complete, Index: m.Index, ClusterId: m.ClusterID, Timeline: m.Timeline, Rewound: m.Rewound, JobsJson: m.Jobs}
+	w := &NodeAllocations{Complete: m.Complete, Index: m.Index, ClusterId: m.ClusterID, Timeline: m.Timeline, Rewound: m.Rewound, JobsJson: m.Jobs, Volumes: m.HasVolumes, VolumesJson: m.Volumes}
 	for _, id := range m.Removed {
 		w.Removed = append(w.Removed, allocset.PackID(id))
 	}
@@ -78,7 +80,14 @@ func ReadFrame(r *bufio.Reader) (*api.NodeAllocations, error) {
 }
 
 func (m *NodeAllocations) decode() (*api.NodeAllocations, error) {
-	out := &api.NodeAllocations{Complete: m.Complete, Index: m.Index, ClusterID: m.ClusterId, Timeline: m.Timeline, Rewound: m.Rewound}
+	out := &api.NodeAllocations{Complete: m.Complete, Index: m.Index, ClusterID: m.ClusterId, Timeline: m.Timeline, Rewound: m.Rewound, HasVolumes: m.Volumes}
+	for _, text := range m.VolumesJson {
+		v := new(api.HostVolume)
+		if err := json.Unmarshal(text, v); err != nil {
+			return nil, fmt.Errorf("decode a volume: %w", err)
+		}
+		out.Volumes = append(out.Volumes, v)
+	}
 	for _, text := range m.JobsJson {
 		job := new(api.Job)
 		if err := json.Unmarshal(text, job); err != nil {

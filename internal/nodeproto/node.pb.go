@@ -37,6 +37,8 @@ type NodeAllocations struct {
 	ClusterId     string                 `protobuf:"bytes,6,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
 	Timeline      string                 `protobuf:"bytes,7,opt,name=timeline,proto3" json:"timeline,omitempty"` // when it is another one than before
 	Rewound       bool                   `protobuf:"varint,8,opt,name=rewound,proto3" json:"rewound,omitempty"`
+	Volumes       bool                   `protobuf:"varint,9,opt,name=volumes,proto3" json:"volumes,omitempty"` // volumes_json has all dynamic volumes of the node
+	VolumesJson   [][]byte               `protobuf:"bytes,10,rep,name=volumes_json,json=volumesJson,proto3" json:"volumes_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -125,6 +127,20 @@ func (x *NodeAllocations) GetRewound() bool {
 		return x.Rewound
 	}
 	return false
+}
+
+func (x *NodeAllocations) GetVolumes() bool {
+	if x != nil {
+		return x.Volumes
+	}
+	return false
+}
+
+func (x *NodeAllocations) GetVolumesJson() [][]byte {
+	if x != nil {
+		return x.VolumesJson
+	}
+	return nil
 }
 
 // The body of a request that says how allocations are.
@@ -946,7 +962,7 @@ var File_node_proto protoreflect.FileDescriptor
 const file_node_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"node.proto\x12\rreeve.node.v1\x1a\x0eallocset.proto\"\x91\x02\n" +
+	"node.proto\x12\rreeve.node.v1\x1a\x0eallocset.proto\"\xce\x02\n" +
 	"\x0fNodeAllocations\x12\x1a\n" +
 	"\bcomplete\x18\x01 \x01(\bR\bcomplete\x12\x1b\n" +
 	"\tjobs_json\x18\x02 \x03(\fR\bjobsJson\x12@\n" +
@@ -956,7 +972,10 @@ const file_node_proto_rawDesc = "" +
 	"\n" +
 	"cluster_id\x18\x06 \x01(\tR\tclusterId\x12\x1a\n" +
 	"\btimeline\x18\a \x01(\tR\btimeline\x12\x18\n" +
-	"\arewound\x18\b \x01(\bR\arewound\"N\n" +
+	"\arewound\x18\b \x01(\bR\arewound\x12\x18\n" +
+	"\avolumes\x18\t \x01(\bR\avolumes\x12!\n" +
+	"\fvolumes_json\x18\n" +
+	" \x03(\fR\vvolumesJson\"N\n" +
 	"\n" +
 	"NodeReport\x12@\n" +
 	"\vallocations\x18\x01 \x01(\v2\x1e.reeve.allocset.v1.AllocationsR\vallocations\"\x8d\x01\n" +

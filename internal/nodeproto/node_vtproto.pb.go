@@ -51,6 +51,25 @@ func (m *NodeAllocations) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if len(m.VolumesJson) > 0 {
+		for iNdEx := len(m.VolumesJson) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.VolumesJson[iNdEx])
+			copy(dAtA[i:], m.VolumesJson[iNdEx])
+			i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.VolumesJson[iNdEx])))
+			i--
+			dAtA[i] = 0x52
+		}
+	}
+	if m.Volumes {
+		i--
+		if m.Volumes {
+			dAtA[i] = 1
+		} else {
+			dAtA[i] = 0
+		}
+		i--
+		dAtA[i] = 0x48
+	}
 	if m.Rewound {
 		i--
 		if m.Rewound {
@@ -949,6 +968,15 @@ func (m *NodeAllocations) SizeVT() (n int) {
 	if m.Rewound {
 		n += 2
 	}
+	if m.Volumes {
+		n += 2
+	}
+	if len(m.VolumesJson) > 0 {
+		for _, b := range m.VolumesJson {
+			l = len(b)
+			n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+		}
+	}
 	n += len(m.unknownFields)
 	return n
 }
@@ -1505,6 +1533,58 @@ func (m *NodeAllocations) UnmarshalVT(dAtA []byte) error {
 				}
 			}
 			m.Rewound = bool(v != 0)
+		case 9:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Volumes", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Volumes = bool(v != 0)
+		case 10:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field VolumesJson", wireType)
+			}
+			var byteLen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				byteLen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if byteLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + byteLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.VolumesJson = append(m.VolumesJson, make([]byte, postIndex-iNdEx))
+			copy(m.VolumesJson[len(m.VolumesJson)-1], dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

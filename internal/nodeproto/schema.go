@@ -6,4 +6,4 @@
 package nodeproto
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "e85aa5e6a2126a5fdd6b80c15a696e575dc7e8cf3c7b0ba4c0fd35818c584948"
+const schemaSum = "e2c722342656d630e367b494de1f81c0df97e2696091494014b2215482864f16"

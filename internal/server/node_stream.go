@@ -95,6 +95,9 @@ func (f *NodeFeed) Next() *NodeMessage {
 	} else {
 		m.addChanges(batch.changes)
 	}
+	if batch.complete || batch.volumes {
+		m.hasVolumes, m.volumes = true, slices.Collect(snap.HostVolumesOf(f.st.nodeID))
+	}
 	if now := snap.Timeline(); m.complete || now != f.timeline {
 		m.timeline, f.timeline = now, now
 	}
@@ -128,6 +131,8 @@ type NodeMessage struct {
 	allocations []*api.Allocation // as they are stored
 	jobs        []*api.Job        // of those that run, once each
 	removed     []string
+	hasVolumes  bool              // volumes has all dynamic volumes of the node
+	volumes     []*api.HostVolume // as they are stored
 
 	last  *api.Job // whose job is in jobs already; most follow one of the same
 	seen  map[jobVersion]bool
@@ -177,7 +182,7 @@ func (m *NodeMessage) add(a *api.Allocation) {
 
 // API is the message in the form for people and their tools.
 func (m *NodeMessage) API() *api.NodeAllocations {
-	out := &api.NodeAllocations{Complete: m.complete, Index: m.index, ClusterID: m.clusterID, Timeline: m.timeline, Rewound: m.rewound, Jobs: slices.Clone(m.jobs), Removed: slices.Clone(m.removed)}
+	out := &api.NodeAllocations{Complete: m.complete, Index: m.index, ClusterID: m.clusterID, Timeline: m.timeline, Rewound: m.rewound, Jobs: slices.Clone(m.jobs), Removed: slices.Clone(m.removed), HasVolumes: m.hasVolumes, Volumes: slices.Clone(m.volumes)}
 	out.Allocations = slices.Grow(out.Allocations, len(m.allocations))
 	slim := make([]api.Allocation, len(m.allocations))
 	of := make([]api.NodeAllocation, len(m.allocations))
@@ -205,7 +210,14 @@ func (m *NodeMessage) AppendFrame(b []byte) ([]byte, error) {
 func (m *NodeMessage) encode() (*nodeproto.Message, error) {
 	w := &nodeproto.Message{
 		Complete: m.complete, Index: m.index, ClusterID: m.clusterID, Timeline: m.timeline, Rewound: m.rewound,
-		Allocations: m.allocations, Removed: m.removed,
+		Allocations: m.allocations, Removed: m.removed, HasVolumes: m.hasVolumes,
+	}
+	for _, v := range m.volumes {
+		text, err := json.Marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		w.Volumes = append(w.Volumes, text)
 	}
 	for _, job := range m.jobs {
 		text, err := m.texts.of(job)

@@ -30,6 +30,7 @@ type stream struct {
 
 	mu       sync.Mutex
 	complete bool           // everything has to be sent again
+	volumes  bool           // the node's volumes have to be sent again
 	from     uint64         // changes up to here are in what was sent
 	index    uint64         // newest pending change
 	pending  []streamChange // in the order of their first change
@@ -45,6 +46,7 @@ type streamChange struct {
 // streamBatch is what a stream sends in one message.
 type streamBatch struct {
 	complete bool
+	volumes  bool
 	index    uint64
 	changes  []streamChange
 }
@@ -105,6 +107,12 @@ func (h *streams) apply(b *state.Batch) {
 	}
 	for i := range b.Changes {
 		c := &b.Changes[i]
+		if c.Table == state.TableHostVolumes {
+			for st := h.byNode[volumeNode(c)]; st != nil; st = st.next {
+				st.addVolumes(b.Index)
+			}
+			continue
+		}
 		if c.Table != state.TableAllocations {
 			continue
 		}
@@ -144,6 +152,26 @@ func (st *stream) add(c streamChange) {
 	st.notify()
 }
 
+// addVolumes notes that the volumes of the node changed.
+func (st *stream) addVolumes(index uint64) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if !st.complete {
+		st.volumes, st.index = true, max(st.index, index)
+		st.notify()
+	}
+}
+
+// volumeNode returns the node of a changed volume.
+func volumeNode(c *state.Change) string {
+	for _, object := range []any{c.New, c.Old} {
+		if v, _ := object.(*api.HostVolume); v != nil {
+			return v.NodeID
+		}
+	}
+	return ""
+}
+
 func (st *stream) reset() {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -151,14 +179,14 @@ func (st *stream) reset() {
 	st.notify()
 }
 
-func (b streamBatch) isEmpty() bool { return !b.complete && len(b.changes) == 0 }
+func (b streamBatch) isEmpty() bool { return !b.complete && !b.volumes && len(b.changes) == 0 }
 
 // take returns what is pending; an empty batch if nothing is.
 func (st *stream) take() streamBatch {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	b := streamBatch{complete: st.complete, index: st.index, changes: st.pending}
-	st.complete, st.pending, st.at = false, nil, nil
+	b := streamBatch{complete: st.complete, volumes: st.volumes, index: st.index, changes: st.pending}
+	st.complete, st.volumes, st.pending, st.at = false, false, nil, nil
 	return b
 }
 

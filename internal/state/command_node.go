@@ -33,6 +33,7 @@ func (c *RegisterNode) apply(t *txn) error {
 		return err
 	}
 	n.CreateIndex, n.ModifyIndex = t.index, t.index
+	n.HostVolumes = t.volumesOf(n)
 	n.Events = nil
 	if old := t.Node(n.ID); old != nil {
 		n.CreateIndex = old.CreateIndex

@@ -68,6 +68,9 @@ func (c *CommitPlacement) apply(t *txn) error {
 	if err := t.checkDecided(p); err != nil {
 		return err
 	}
+	if err := t.checkVolumes(p); err != nil {
+		return err
+	}
 	if p.Deployment != nil {
 		t.placeDeployment(p.Deployment, p.Time)
 	}
@@ -82,6 +85,7 @@ func (c *CommitPlacement) apply(t *txn) error {
 	}
 	for i, a := range p.Place {
 		t.place(a, jobs[i], p.Time)
+		t.claimVolumes(a)
 	}
 	for i := range p.Preempt {
 		t.preempt(&p.Preempt[i], p.Time)

@@ -62,6 +62,8 @@ func decodeDocument(w *wire.Document) (Command, error) {
 		c = new(DiscardRestore)
 	case "RestoreState":
 		c = new(RestoreState)
+	case "ReportVolumes":
+		c = new(ReportVolumes)
 	case "RaiseLevel":
 		c = new(RaiseLevel)
 	default:

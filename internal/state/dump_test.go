@@ -40,6 +40,8 @@ type dump struct {
 	Autopilot     *api.AutopilotConfig
 	Revocations   []*api.Revocation
 	Introductions []*Introduction
+	HostVolumes   []*api.HostVolume
+	VolumeClaims  []*api.VolumeClaim
 	Trust         *Trust
 	Renewals      []*Renewal
 	Access        []any // policies, roles, tokens, and how users get them
@@ -126,6 +128,7 @@ func dumpOf(v *Snapshot) *dump {
 	d.Autopilot, d.Renewals = v.Autopilot(), slices.Collect(v.Renewals())
 	d.Access = accessOf(v)
 	d.Introductions = slices.Collect(v.Introductions())
+	d.HostVolumes, d.VolumeClaims = slices.Collect(v.HostVolumes("")), slices.Collect(v.VolumeClaims())
 	d.Servers, d.Revocations, d.Trust = slices.Collect(v.Servers()), slices.Collect(v.Revocations()), v.Trust()
 	d.Stacks, d.StackJobs = slices.Collect(v.Stacks("*")), slices.Collect(stackJobs.all(&v.content, ""))
 	d.Units, d.Shifts = slices.Collect(v.Units()), slices.Collect(v.Shifts())

@@ -254,6 +254,7 @@ func (t *txn) deleteJob(namespace, id string) {
 	t.forgetDecisions(row)
 	t.forgetRestarts(row)
 	t.forgetCallbacks(slot, 0)
+	t.endClaimsOf(namespace, id)
 	row.job, row.versions, row.scaling, row.queued, row.schedule, row.change = nil, nil, nil, nil, nil, 0
 	t.countChild(old, -1)
 	t.indexJob(slot, old, nil)

@@ -75,7 +75,7 @@ func admitNamespaceDeletion(all *noun[api.Namespace], c *content, old *api.Names
 	if old.Name == api.DefaultNamespace {
 		return api.Errorf(api.CodeInvalid, "namespace %q is built in and cannot be deleted", old.Name)
 	}
-	var children, jobs, stacks, variables []string
+	var children, jobs, stacks, variables, volumes []string
 	for n := range all.all(c, old.Name+"/") {
 		children = append(children, n.Name)
 	}
@@ -92,6 +92,9 @@ func admitNamespaceDeletion(all *noun[api.Namespace], c *content, old *api.Names
 	for v := range storedVariables().all(c, variableKey(old.Name, "")) {
 		variables = append(variables, v.Path)
 	}
+	for v := range storedVolumes().ofGroup(c, ofNamespace+old.Name) {
+		volumes = append(volumes, v.Name)
+	}
 	if len(children) > 0 {
 		return api.Errorf(api.CodeConflict, "namespace %q has %s; delete children first: reeve namespace delete %s", old.Name, some(children, "child namespace"), children[len(children)-1])
 	}
@@ -106,6 +109,9 @@ func admitNamespaceDeletion(all *noun[api.Namespace], c *content, old *api.Names
 	}
 	if len(variables) > 0 {
 		return api.Errorf(api.CodeConflict, "namespace %q has %s; delete its variables first: reeve var delete -namespace %s %s", old.Name, some(variables, "variable"), old.Name, variables[0])
+	}
+	if len(volumes) > 0 {
+		return api.Errorf(api.CodeConflict, "namespace %q has %s; delete its volumes first: reeve volume delete -namespace %s %s", old.Name, some(volumes, "volume"), old.Name, volumes[0])
 	}
 	return nil
 }
