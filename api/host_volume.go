@@ -18,7 +18,7 @@ import (
 const (
 	HostVolumePending     = "pending"     // its node has yet to create it, or failed to
 	HostVolumeReady       = "ready"       // jobs can use it
-	HostVolumeUnavailable = "unavailable" // its node is gone or does not answer; only shown, never stored
+	HostVolumeUnavailable = "unavailable" // its node was deleted or does not answer; only shown, never stored
 	HostVolumeDeleting    = "deleting"    // its node has yet to delete it
 )
 

@@ -18,6 +18,22 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
+type fileClient struct {
+	Enabled       bool              `hcl:"enabled,optional"`
+	Servers       []string          `hcl:"servers,optional"`
+	NodeClass     string            `hcl:"node_class,optional"`
+	NodePool      string            `hcl:"node_pool,optional"`
+	Meta          map[string]string `hcl:"meta,optional"`
+	MaxAllocsKept int               `hcl:"gc_max_allocs,optional"`
+	Reserved      *fileReserved     `hcl:"reserved,block"`
+	Devices       []fileDevice      `hcl:"device,block"`
+	HostNetworks  []fileHostNetwork `hcl:"host_network,block"`
+	HostVolumes   []fileHostVolume  `hcl:"host_volume,block"`
+	VolumesDir    string            `hcl:"host_volumes_dir,optional"`
+	PluginDir     string            `hcl:"host_volume_plugin_dir,optional"`
+	Join          *fileJoin         `hcl:"server_join,block"`
+}
+
 // A fileDevice declares equal devices of the machine.
 type fileDevice struct {
 	Name       string    `hcl:"name,label"` // vendor/type/model

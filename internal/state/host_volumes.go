@@ -56,7 +56,7 @@ func PutHostVolume(v *api.HostVolume, enforce uint64) Command {
 	return &putObject[api.HostVolume]{hostVolumes, v, &enforce}
 }
 
-// DeleteHostVolume returns the command that forgets a volume, whatever its node still has.
+// DeleteHostVolume returns the command that forgets a volume, even if its node still has it.
 func DeleteHostVolume(id string) Command {
 	return &deleteObject[api.HostVolume]{hostVolumes, id, nil}
 }
