@@ -233,6 +233,8 @@ const (
 	EventReceived         = "Received"
 	EventTaskSetup        = "Task Setup"
 	EventSetupFailure     = "Setup Failure"
+	EventDownloading      = "Downloading Artifacts"
+	EventDownloadFailed   = "Failed Artifact Download"
 	EventFailedValidation = "Failed Validation"
 	EventDriverFailure    = "Driver Failure"
 	EventDriverMessage    = "Driver"

@@ -45,8 +45,8 @@ func (a *Allocation) Rejection() string {
 			return ""
 		}
 		for _, e := range s.Events {
-			if e.Type == EventSetupFailure && e.FailsTask && why == "" {
-				why = "task " + name + ": " + e.SetupError
+			if (e.Type == EventSetupFailure || e.Type == EventDownloadFailed) && e.FailsTask && why == "" {
+				why = "task " + name + ": " + cmp.Or(e.SetupError, e.DownloadError)
 			}
 		}
 	}

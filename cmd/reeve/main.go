@@ -11,12 +11,15 @@ import (
 	"syscall"
 
 	"github.com/reeve-run/reeve/internal/cli"
+	"github.com/reeve-run/reeve/internal/node/artifact"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 )
 
 func main() {
-	if handled, code := supervise.Dispatch(os.Args[1:]); handled {
-		os.Exit(code)
+	for _, dispatch := range []func([]string) (bool, int){supervise.Dispatch, artifact.Dispatch} {
+		if handled, code := dispatch(os.Args[1:]); handled {
+			os.Exit(code)
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once

@@ -32,6 +32,7 @@ type fileClient struct {
 	VolumesDir    string            `hcl:"host_volumes_dir,optional"`
 	PluginDir     string            `hcl:"host_volume_plugin_dir,optional"`
 	Join          *fileJoin         `hcl:"server_join,block"`
+	Artifact      *fileArtifact     `hcl:"artifact,block"`
 }
 
 // A fileDevice declares equal devices of the machine.
@@ -92,6 +93,9 @@ func (c *Client) merge(k *fileClient) error {
 		c.HostNetworks = append(c.HostNetworks, api.HostNetwork{
 			Name: f.Name, CIDR: f.CIDR, Interface: f.Interface, ReservedPorts: f.ReservedPorts,
 		})
+	}
+	if err := mergeArtifact(&c.Artifact, k.Artifact); err != nil {
+		return err
 	}
 	return c.mergeVolumes(k)
 }

@@ -176,7 +176,7 @@ func lastWords(s *api.TaskState) string {
 	for i := len(s.Events) - 1; i >= 0; i-- {
 		e := s.Events[i]
 		switch e.Type {
-		case api.EventTerminated, api.EventDriverFailure, api.EventSetupFailure, api.EventFailedValidation:
+		case api.EventTerminated, api.EventDriverFailure, api.EventSetupFailure, api.EventDownloadFailed, api.EventFailedValidation:
 			if words := view.EventInWords(e); words != "" {
 				return " (" + words + ")"
 			}

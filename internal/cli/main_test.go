@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/reeve-run/reeve/internal/node/artifact"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
 )
@@ -19,8 +20,10 @@ import (
 // TestMain makes the test binary a reeve binary as well: supervisors and the
 // examples' web server are started from whatever binary the agent is.
 func TestMain(m *testing.M) {
-	if handled, code := supervise.Dispatch(os.Args[1:]); handled {
-		os.Exit(code)
+	for _, dispatch := range []func([]string) (bool, int){supervise.Dispatch, artifact.Dispatch} {
+		if handled, code := dispatch(os.Args[1:]); handled {
+			os.Exit(code)
+		}
 	}
 	if os.Getenv(asReeve) != "" || len(os.Args) > 1 && os.Args[1] == "example-web" {
 		runReeve()

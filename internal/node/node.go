@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -25,6 +26,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/allocdir"
+	"github.com/reeve-run/reeve/internal/node/artifact"
 	"github.com/reeve-run/reeve/internal/node/check"
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/fingerprint"
@@ -80,11 +82,12 @@ type Config struct {
 	Data func(ctx context.Context, alloc string) (io.ReadCloser, error)
 	// Ended waits until an allocation of another node has ended, or its node is lost. A node
 	// without Ended does not wait.
-	Ended   func(ctx context.Context, alloc string) error
-	Drivers map[string]driver.Driver // by their names in job files
-	Keeper  Keeper                   // keeps tasks that outlive the agent; nil: no driver has such tasks
-	Logger  *slog.Logger
-	Traffic taskenv.Traffic
+	Ended     func(ctx context.Context, alloc string) error
+	Artifacts artifact.Config          // Dir: set by the node
+	Drivers   map[string]driver.Driver // by their names in job files
+	Keeper    Keeper                   // keeps tasks that outlive the agent; nil: no driver has such tasks
+	Logger    *slog.Logger
+	Traffic   taskenv.Traffic
 	// ServeTask serves the API of the agent on the socket of a task until stop is called; nil: tasks
 	// have no socket.
 	ServeTask func(alloc, task string, l net.Listener) (stop func())
@@ -98,6 +101,7 @@ type Node struct {
 	config          Config
 	log             *slog.Logger
 	dirs            *allocdir.Tree
+	artifacts       *artifact.Fetcher
 	ledger          *ledger.Ledger
 	checks          *check.Scheduler
 	host            *runner.Host
@@ -175,9 +179,15 @@ func New(c Config) (*Node, error) {
 		l.Close()
 		return nil, err
 	}
+	c.Artifacts.Dir = filepath.Join(c.DataDir, "artifacts")
+	artifacts, err := artifact.New(c.Artifacts)
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	n := &Node{
-		config: c, log: c.Logger, dirs: dirs, ledger: l, checks: check.New(), identity: id, identityCreated: anew, stop: stop,
+		config: c, log: c.Logger, artifacts: artifacts, dirs: dirs, ledger: l, checks: check.New(), identity: id, identityCreated: anew, stop: stop,
 		register: make(chan struct{}, 1), beat: make(chan struct{}, 1), joined: make(chan struct{}), offers: make(chan struct{}, 1), strays: map[string]string{},
 		runners: map[string]*runner.Runner{}, jobs: map[string]*keptJob{}, doomed: map[string]bool{}, measured: map[string]driver.Stats{},
 		meter: fingerprint.NewMeter(c.DataDir),
@@ -186,7 +196,7 @@ func New(c Config) (*Node, error) {
 	n.reporter = newReporter(n.sendReports, n.acknowledged)
 	n.host = &runner.Host{
 		Drivers: c.Drivers, Dirs: dirs, Ledger: l, Checks: n.checks, Node: n.Node, Environ: os.Environ(), Logger: c.Logger,
-		Context: ctx, Traffic: c.Traffic, Serve: c.ServeTask,
+		Context: ctx, Artifacts: artifacts, Traffic: c.Traffic, Serve: c.ServeTask,
 		Identity: newSigner(ctx, func(ctx context.Context, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
 			return c.Servers.SignIdentities(ctx, n.identity.ID, requests)
 		}).sign,
@@ -244,6 +254,7 @@ func (n *Node) close() error {
 	for _, r := range runners {
 		r.Wait()
 	}
+	n.artifacts.Close()
 	n.dirs.Close()
 	return n.ledger.Close()
 }
@@ -308,6 +319,7 @@ func (n *Node) describe(ctx context.Context) *api.Node {
 	if self.Meta == nil {
 		self.Meta = map[string]string{}
 	}
+	maps.Copy(self.Attributes, artifact.Fingerprint())
 	for k, v := range c.Attributes {
 		self.Attributes[k] = v
 	}

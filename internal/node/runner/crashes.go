@@ -203,7 +203,7 @@ func (t *task) memoryLimit() int64 {
 func (t *task) failedStart() crash {
 	for i := len(t.state.Events) - 1; i >= 0; i-- {
 		switch e := t.state.Events[i]; e.Type {
-		case api.EventSetupFailure:
+		case api.EventSetupFailure, api.EventDownloadFailed:
 			return crash{description: e.DisplayMessage, kind: api.TroubleSetup}
 		case api.EventDriverFailure:
 			return crash{description: e.DisplayMessage, kind: api.TroubleStart}

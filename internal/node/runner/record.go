@@ -44,6 +44,7 @@ type taskRecord struct {
 	Leaving      bool                 `json:",omitempty"`
 	Again        *request             `json:",omitempty"`
 	Renewals     map[string]time.Time `json:",omitempty"`
+	Fetched      bool                 `json:",omitempty"`
 }
 
 // Prefixes of the ledger's keys.
@@ -76,7 +77,7 @@ func (r *Runner) encode() []byte {
 	}
 	for _, t := range r.tasks {
 		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.recordedRun, Policy: t.policy, HealthySince: t.healthySince,
-			Cut: t.interrupted, Leaving: t.leaving, Again: t.request, Renewals: t.renewals}
+			Cut: t.interrupted, Leaving: t.leaving, Again: t.request, Renewals: t.renewals, Fetched: t.fetched}
 	}
 	r.mu.Unlock()
 	data, err := json.Marshal(&rec)
@@ -111,7 +112,7 @@ func Restore(h *Host, data []byte, job func(key, namespace, id string, version u
 		if tr := rec.Tasks[t.name]; tr != nil && tr.State != nil {
 			t.state, t.stage, t.ran, t.run, t.recordedRun, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Over, tr.Policy
 			t.interrupted, t.leaving, t.healthySince, t.request = tr.Cut, tr.Leaving, tr.HealthySince, tr.Again
-			t.renewals = tr.Renewals
+			t.renewals, t.fetched = tr.Renewals, tr.Fetched
 		}
 	}
 	if rec.Warmed != "" && rec.Serving != nil && rec.Serving.Warm != nil {

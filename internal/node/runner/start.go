@@ -144,6 +144,9 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 		}
 	}
 	dt.Env = append(dt.Env, env...)
+	if e := t.fetchArtifacts(ctx, a, g, s, owner); e != nil {
+		return nil, e
+	}
 	if err := recorded(); err != nil {
 		return nil, setupFailure(err)
 	}

@@ -39,6 +39,7 @@ type task struct {
 	recovering   bool        // Resume is looking for the process of an earlier agent
 	wake         chan struct{}
 	socket       func()               // ends the task's socket; nil: it has none. Of the loop alone
+	fetched      bool                 // its artifacts are in its directory
 	renewals     map[string]time.Time // of the run's identities, by name; replaced, never changed in place
 
 	// The state of its launch; see launch.go.

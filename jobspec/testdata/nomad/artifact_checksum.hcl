@@ -1,5 +1,5 @@
 # An archive with a checksum.
-# accept: later
+# accept: yes
 # needs: artifact
 
 job "artifact-checksum" {

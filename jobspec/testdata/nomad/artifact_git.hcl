@@ -1,5 +1,5 @@
 # A repository at a tag, by SSH.
-# accept: later
+# accept: yes
 # needs: artifact
 
 job "artifact-git" {

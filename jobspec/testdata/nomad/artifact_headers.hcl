@@ -1,5 +1,5 @@
 # A request with headers, into a directory.
-# accept: later
+# accept: yes
 # needs: artifact
 
 job "artifact-headers" {

@@ -1,5 +1,5 @@
 # A program from a web server.
-# accept: later
+# accept: yes
 # needs: artifact
 
 job "artifact-http" {

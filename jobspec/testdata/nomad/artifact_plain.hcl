@@ -1,5 +1,5 @@
 # A file that is not unpacked, and belongs to the task's user.
-# accept: later
+# accept: yes
 # needs: artifact
 
 job "artifact-plain" {

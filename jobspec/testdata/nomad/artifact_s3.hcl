@@ -1,5 +1,5 @@
 # An object from a bucket, with credentials.
-# accept: later
+# accept: yes
 # needs: artifact
 
 job "artifact-s3" {

@@ -1,6 +1,6 @@
 # An image from a tar file that an artifact brings.
 # accept: later
-# needs: artifact, docker
+# needs: docker
 
 job "docker-load" {
   datacenters = ["dc1"]

@@ -1,6 +1,6 @@
 # A Java program from an artifact.
 # accept: later
-# needs: artifact, java
+# needs: java
 
 job "java-jar" {
   datacenters = ["dc1"]

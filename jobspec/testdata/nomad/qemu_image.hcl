@@ -1,6 +1,6 @@
 # A virtual machine with a forwarded port.
 # accept: later
-# needs: artifact, qemu
+# needs: qemu
 
 job "qemu-image" {
   datacenters = ["dc1"]

@@ -1,6 +1,6 @@
 # A template that is a file of the task.
 # accept: later
-# needs: artifact, template
+# needs: template
 
 job "template-source" {
   datacenters = ["dc1"]

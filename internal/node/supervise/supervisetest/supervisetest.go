@@ -14,14 +14,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/reeve-run/reeve/internal/node/artifact"
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 )
 
 // Main is the body of TestMain: the test binary is also the supervisor.
 func Main(m *testing.M, check func(*testing.M)) {
-	if handled, code := supervise.Dispatch(os.Args[1:]); handled {
-		os.Exit(code)
+	for _, dispatch := range []func([]string) (bool, int){supervise.Dispatch, artifact.Dispatch} {
+		if handled, code := dispatch(os.Args[1:]); handled {
+			os.Exit(code)
+		}
 	}
 	EndImmediately()
 	if check != nil {
