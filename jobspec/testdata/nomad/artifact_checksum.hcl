@@ -1,6 +1,5 @@
 # An archive with a checksum.
 # accept: yes
-# needs: artifact
 
 job "artifact-checksum" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A repository at a tag, by SSH.
 # accept: yes
-# needs: artifact
 
 job "artifact-git" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A request with headers, into a directory.
 # accept: yes
-# needs: artifact
 
 job "artifact-headers" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A program from a web server.
 # accept: yes
-# needs: artifact
 
 job "artifact-http" {
   datacenters = ["dc1"]

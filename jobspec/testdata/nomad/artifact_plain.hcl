@@ -1,6 +1,5 @@
 # A file that is not unpacked, and belongs to the task's user.
 # accept: yes
-# needs: artifact
 
 job "artifact-plain" {
   datacenters = ["dc1"]

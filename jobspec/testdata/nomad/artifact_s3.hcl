@@ -1,6 +1,5 @@
 # An object from a bucket, with credentials.
 # accept: yes
-# needs: artifact
 
 job "artifact-s3" {
   datacenters = ["dc1"]
