@@ -46,6 +46,7 @@ race: export RAPID_SEED ?= 1
 race:
 	@./tools/need.sh gcc gcc
 	@./tools/need.sh ip iproute2
+	@./tools/need.sh runc runc
 	@$(LANE) race 900 $(GO) test -race -timeout 80m ./...
 
 ## unit: the tests that start no real process, without the race detector
@@ -57,6 +58,7 @@ unit:
 e2e:
 	@./tools/need.sh gcc gcc
 	@./tools/need.sh ip iproute2
+	@./tools/need.sh runc runc
 	@$(LANE) e2e 300 $(GO) test -race -parallel 4 -timeout 25m ./internal/e2e ./internal/cli
 
 ## fuzz: every fuzz target for FUZZTIME each

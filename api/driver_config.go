@@ -23,6 +23,9 @@ const (
 	kindUlimits  kind = "a map of limits such as { nofile = \"1024:4096\" }"
 )
 
+// DriverContainer is the name of the driver that runs OCI images.
+const DriverContainer = "container"
+
 // BuiltInDrivers returns the names of the built-in drivers, in order.
 func BuiltInDrivers() []string {
 	var names []string
@@ -31,6 +34,8 @@ func BuiltInDrivers() []string {
 			names = append(names, name)
 		}
 	}
+	names = append(names, DriverContainer)
+	slices.Sort(names)
 	return names
 }
 
@@ -60,6 +65,9 @@ func schemaOf(driver string) (map[string]kind, bool) {
 // DriverConfigKeys returns the keys of a driver's config block, sorted. It returns false
 // for unknown drivers, whose config may hold anything.
 func DriverConfigKeys(driver string) ([]string, bool) {
+	if driver == DriverContainer {
+		return slices.Sorted(maps.Keys(containerFields)), true
+	}
 	s, ok := schemaOf(driver)
 	return slices.Sorted(maps.Keys(s)), ok
 }
@@ -67,6 +75,10 @@ func DriverConfigKeys(driver string) ([]string, bool) {
 // DriverConfigProblems returns the errors in a task's config for a built-in driver, and
 // nothing for other drivers.
 func DriverConfigProblems(driver string, config map[string]any) []string {
+	if driver == DriverContainer {
+		_, problems := ParseContainerConfig(config)
+		return problems
+	}
 	s, ok := schemaOf(driver)
 	if !ok {
 		return nil

@@ -36,6 +36,7 @@ import (
 	"github.com/reeve-run/reeve/internal/httpapi"
 	"github.com/reeve-run/reeve/internal/kms"
 	"github.com/reeve-run/reeve/internal/node"
+	"github.com/reeve-run/reeve/internal/node/driver/container"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/nodelink"
 	"github.com/reeve-run/reeve/internal/nodeproto"
@@ -83,6 +84,7 @@ type Agent struct {
 	advertise string // host:port at which other members reach this agent; "" without certificates
 
 	supervisor *supervise.Client
+	containers *container.Driver
 	door       *door.Door
 	endPace    func()     // ends the pace of garbage collection; nil if it has its default
 	broken     chan error // errors that must end the process, such as a failed disk of the log
@@ -232,6 +234,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 	if a.relay != nil {
 		wg.Go(func() { relay.NewServer(a.handler, a.log).Run(run, a.relayed()) })
+	}
+	if a.containers != nil {
+		wg.Go(func() { a.containers.Keep(run) })
 	}
 	if a.node != nil {
 		wg.Go(func() {

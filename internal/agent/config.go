@@ -25,6 +25,7 @@ import (
 	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/kms"
 	"github.com/reeve-run/reeve/internal/node/artifact"
+	"github.com/reeve-run/reeve/internal/node/driver/container"
 	"github.com/reeve-run/reeve/internal/server/backup"
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/trust"
@@ -170,6 +171,7 @@ type Client struct {
 	HostVolumes   map[string]*api.HostVolumeInfo // directories that tasks may use, by name
 	VolumesDir    string                         // of dynamic volumes; default: in the data directory
 	VolumePlugins string                         // directory of their plugins; default: in the data directory
+	Container     container.Config               // the driver of OCI images
 	MaxAllocsKept int                            // number of ended allocations whose directories are kept
 	Artifact      artifact.Config                // Dir: set by the node
 }

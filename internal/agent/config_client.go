@@ -26,6 +26,7 @@ type fileClient struct {
 	Meta          map[string]string `hcl:"meta,optional"`
 	MaxAllocsKept int               `hcl:"gc_max_allocs,optional"`
 	Reserved      *fileReserved     `hcl:"reserved,block"`
+	Container     *fileContainer    `hcl:"container,block"`
 	Devices       []fileDevice      `hcl:"device,block"`
 	HostNetworks  []fileHostNetwork `hcl:"host_network,block"`
 	HostVolumes   []fileHostVolume  `hcl:"host_volume,block"`
@@ -74,6 +75,11 @@ func (c *Client) merge(k *fileClient) error {
 			return fmt.Errorf("reserved: cores: %w", err)
 		}
 		c.ReservedCores = cores
+	}
+	if k.Container != nil {
+		if err := k.Container.merge(&c.Container); err != nil {
+			return fmt.Errorf("container: %w", err)
+		}
 	}
 	for _, f := range k.Devices {
 		g, err := f.group()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reeve-run/reeve/internal/node"
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/driver/container"
 	"github.com/reeve-run/reeve/internal/node/driver/exec"
 	"github.com/reeve-run/reeve/internal/node/driver/mock"
 	"github.com/reeve-run/reeve/internal/node/driver/rawexec"
@@ -38,6 +39,10 @@ func (a *Agent) newNode() (*node.Node, error) {
 	}
 	mocked := mock.New()
 	c := a.config.Client
+	a.containers = container.New(a.supervisor, filepath.Join(a.config.DataDir, "images"), c.Container, a.log)
+	if err := a.containers.Retain(ctx); err != nil {
+		return nil, err
+	}
 	config := node.Config{
 		DataDir: filepath.Join(a.config.DataDir, "node"), Name: a.config.Name, Datacenter: a.config.Datacenter,
 		Pool: c.NodePool, Class: c.NodeClass, Meta: c.Meta, HTTPAddr: cmp.Or(a.advertise, a.Addr()), Version: a.config.Version,
@@ -48,6 +53,7 @@ func (a *Agent) newNode() (*node.Node, error) {
 		Drivers: map[string]driver.Driver{
 			"raw_exec":    rawexec.New(a.supervisor),
 			"exec":        exec.New(a.supervisor, exec.Config{}),
+			"container":   a.containers,
 			"mock":        mocked,
 			"mock_driver": mocked,
 		},

@@ -9,6 +9,8 @@ import (
 	"os/user"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Owner is the user that owns a task's directories. The zero value leaves them with the
@@ -49,6 +51,15 @@ func OwnerOf(name string) (Owner, error) {
 		}
 	}
 	return o, nil
+}
+
+// OwnerAt returns the owner of a directory whose parent belongs to the agent.
+func OwnerAt(path string) (Owner, error) {
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err != nil {
+		return Owner{}, fmt.Errorf("find the owner of %s: %w", path, err)
+	}
+	return Owner{uid: int(st.Uid), gid: int(st.Gid), set: os.Geteuid() == 0}, nil
 }
 
 // take gives a file or directory to the owner. It uses an open handle, which no task can

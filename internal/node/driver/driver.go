@@ -71,6 +71,9 @@ type Task struct {
 	Mounts []Mount
 	// Network is the group's own network; nil: the task uses the network of the host.
 	Network *Network
+	// Notify tells the user about a step of a long start; it may be nil. Each message of one start
+	// replaces the one before, except the first.
+	Notify func(message string)
 }
 
 // A Mount makes a directory or file of the host visible in a task.

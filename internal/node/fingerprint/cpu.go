@@ -16,18 +16,7 @@ const assumedMHz = 1000
 
 func (m *Machine) cpu() {
 	cores := runtime.NumCPU()
-	model, mhz := parseCPUInfo(readFile("/proc/cpuinfo"))
-	// Prefer the nominal frequency of the core: the one in /proc/cpuinfo varies with the
-	// load.
-	for _, name := range []string{"base_frequency", "cpuinfo_max_freq"} {
-		if khz, err := strconv.ParseFloat(readLine("/sys/devices/system/cpu/cpu0/cpufreq/"+name), 64); err == nil && khz > 0 {
-			mhz = khz / 1000
-			break
-		}
-	}
-	if mhz <= 0 {
-		mhz = assumedMHz
-	}
+	model, mhz := coreSpeed()
 	total := int64(math.Floor(mhz)) * int64(cores)
 	m.set("cpu.modelname", model)
 	m.setInt("cpu.numcores", int64(cores))
@@ -40,6 +29,27 @@ func (m *Machine) cpu() {
 	for i := range cores {
 		m.Resources.CPU.ReservableCPUCores = append(m.Resources.CPU.ReservableCPUCores, uint16(i))
 	}
+}
+
+// CoreMHz returns the speed of one core, in which tasks reserve processor time.
+func CoreMHz() int64 {
+	_, mhz := coreSpeed()
+	return int64(math.Floor(mhz))
+}
+
+func coreSpeed() (model string, mhz float64) {
+	model, mhz = parseCPUInfo(readFile("/proc/cpuinfo"))
+	// Prefer the nominal frequency of the core: the one in /proc/cpuinfo varies with the
+	// load.
+	for _, name := range []string{"base_frequency", "cpuinfo_max_freq"} {
+		if khz, err := strconv.ParseFloat(readLine("/sys/devices/system/cpu/cpu0/cpufreq/"+name), 64); err == nil && khz > 0 {
+			return model, khz / 1000
+		}
+	}
+	if mhz <= 0 {
+		mhz = assumedMHz
+	}
+	return model, mhz
 }
 
 // parseCPUInfo parses /proc/cpuinfo. It returns the first core's model and the highest

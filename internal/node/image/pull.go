@@ -89,6 +89,19 @@ func identifier(r *Request, ref registry.Reference) string {
 	return ref.Identifier()
 }
 
+// Cached returns the image that the name led to at its last pull, with a lease of the owner. It asks
+// no registry; without the image in the store it returns nil.
+func (p *Puller) Cached(r Request) (*store.Image, error) {
+	ref, err := registry.ParseReference(r.Image)
+	if err != nil {
+		return nil, err
+	}
+	if found := p.Store.Find(ref.String(), platformName(r.platform())); found != nil {
+		return p.Store.Lease(found.Digest, r.Owner)
+	}
+	return nil, nil
+}
+
 // Pull returns an image that is complete in the store, with a lease of the owner. An image that
 // is named by its digest and is in the store needs no registry.
 func (p *Puller) Pull(ctx context.Context, r Request) (*store.Image, error) {

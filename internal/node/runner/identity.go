@@ -175,7 +175,7 @@ func (t *task) renewIdentity(ctx context.Context, a *api.Allocation, s *api.Task
 	token, err := t.signedIdentity(ctx, a, s, i)
 	if err == nil {
 		var owner allocdir.Owner
-		if owner, err = allocdir.OwnerOf(ownerName(s)); err == nil {
+		if owner, err = t.secretsOwner(a, s); err == nil {
 			err = t.present(a, s, i, token.Token, owner)
 		}
 	}

@@ -150,6 +150,7 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 	if err := recorded(); err != nil {
 		return nil, setupFailure(err)
 	}
+	dt.Notify = t.notifier()
 	handle, err := d.Start(ctx, dt)
 	if err != nil {
 		e := driverFailure(err)
@@ -165,7 +166,19 @@ func ownerName(s *api.Task) string {
 	if s.User == "" && s.Driver == "exec" {
 		return "nobody"
 	}
+	if s.Driver == api.DriverContainer {
+		return "" // the user is one of the image, which the driver finds
+	}
 	return s.User
+}
+
+// secretsOwner returns the user that owns a running task's secrets. A driver with users of its own has
+// given the directory to one of them.
+func (t *task) secretsOwner(a *api.Allocation, s *api.Task) (allocdir.Owner, error) {
+	if s.Driver == api.DriverContainer {
+		return allocdir.OwnerAt(t.r.host.Dirs.Task(a.ID, s.Name).Secrets)
+	}
+	return allocdir.OwnerOf(ownerName(s))
 }
 
 func runID(alloc, task string, run int) string {

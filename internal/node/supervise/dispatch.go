@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
+	"github.com/reeve-run/reeve/internal/node/supervise/oci"
 )
 
 // Hidden command-line words. Users do not call them.
@@ -21,7 +22,13 @@ const (
 	wordEnter     = "supervise-enter"
 	wordJoin      = "supervise-join"
 	wordBecome    = "supervise-become"
+	wordContainer = "supervise-container"
+	wordIdle      = "supervise-idle"
 )
+
+// WordReap makes this executable the first process of a container: it runs the program that
+// follows, passes signals on to it, and reaps all other processes.
+const WordReap = "supervise-reap"
 
 // init locks the main goroutine to the main thread. The supervisor discards threads whose
 // attributes it has changed, which is impossible for the main thread. Only init is certain
@@ -55,6 +62,12 @@ func Dispatch(args []string) (handled bool, code int) {
 		return true, isolate.Enter()
 	case wordJoin, wordBecome:
 		return true, isolate.Join()
+	case wordContainer:
+		return true, oci.Prepare()
+	case wordIdle:
+		return true, idle()
+	case WordReap:
+		return true, oci.Reap(args[1:])
 	}
 	return false, 0
 }

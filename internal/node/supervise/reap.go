@@ -37,6 +37,8 @@ func (s *supervisor) reap() {
 			delete(s.children, pid)
 			s.finishing.Add(1)
 			ended = append(ended, func() { defer s.finishing.Done(); f(ws) })
+		} else if s.adopting > 0 {
+			s.orphans[pid] = ws
 		}
 		s.noteEnd(pid, ws)
 		s.mu.Unlock()

@@ -5,6 +5,10 @@ package supervise
 
 import (
 	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
@@ -16,13 +20,22 @@ import (
 func (s *supervisor) reclaim() {
 	ctx, cancel := context.WithTimeout(context.Background(), killTimeout)
 	defer cancel()
-	for _, g := range s.tree.Groups() {
+	groups := s.tree.Groups()
+	// A runtime that still works would add a process to a group that was emptied.
+	slices.SortStableFunc(groups, func(a, b *cgroup.Group) int {
+		return boolRank(strings.HasPrefix(b.Name(), startPrefix)) - boolRank(strings.HasPrefix(a.Name(), startPrefix))
+	})
+	for _, g := range groups {
 		if err := g.Kill(ctx); err != nil {
 			s.log.Error("cannot end an abandoned task", "error", err)
 		}
 		if err := g.Remove(); err != nil {
 			s.log.Warn("cannot remove cgroup", "error", err)
 		}
+	}
+	s.tree.RemoveOthers("")
+	if err := os.RemoveAll(filepath.Join(s.dir, containersName)); err != nil {
+		s.log.Warn("cannot remove the files of abandoned containers", "error", err)
 	}
 	if s.tree.Version == cgroup.None { // also processes without a record
 		if err := killByWalk(ctx, markerOf(s.dir, ""), 0, 0); err != nil {
@@ -45,4 +58,11 @@ func (s *supervisor) reclaim() {
 	for _, t := range s.tasks {
 		s.journal.put(t.status())
 	}
+}
+
+func boolRank(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
+	"github.com/reeve-run/reeve/internal/node/supervise/oci"
 )
 
 // idleGrace is how long a supervisor without tasks waits for the next agent before it ends.
@@ -55,6 +56,11 @@ type supervisor struct {
 	conns    map[*serverConn]bool
 	daemons  map[*task]bool // daemons in the background
 	idle     *time.Timer
+	adopting int                     // containers that are being started
+	orphans  map[int]unix.WaitStatus // exits of unknown children meanwhile, by pid
+
+	usersMu sync.Mutex
+	users   map[oci.IDs]*os.File // user namespaces that describe a range
 }
 
 // serve is the main function of the supervisor.
@@ -70,6 +76,8 @@ func serve(dir, cgroups string, resume bool) int {
 		sessions: map[int]*session{},
 		conns:    map[*serverConn]bool{},
 		daemons:  map[*task]bool{},
+		orphans:  map[int]unix.WaitStatus{},
+		users:    map[oci.IDs]*os.File{},
 	}
 	var ready *os.File
 	if !resume { // otherwise descriptor 3 has another meaning

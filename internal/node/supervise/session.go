@@ -36,6 +36,7 @@ type Command struct {
 	Dir       string
 	User      *User
 	Isolation *isolate.Spec // the task's isolation
+	Container bool          `json:",omitempty"` // runs in the task's container, as its user; Path and User have no meaning
 }
 
 // A session is a command that runs beside a task.
@@ -44,6 +45,8 @@ type session struct {
 	conn *net.UnixConn
 	pid  int
 	exit *ExitState // guarded by supervisor.mu
+	// container reports whether pid is the runtime's call that runs the command.
+	container bool
 }
 
 func (s *supervisor) serveSession(uc *net.UnixConn, f *frame) {
@@ -82,6 +85,9 @@ func (s *supervisor) keepSession(ss *session, ended <-chan *ExitState) {
 	case <-gone:
 		s.mu.Lock()
 		if s.children[ss.pid] != nil { // not reaped yet, so the pid is still valid
+			if ss.container {
+				killSession(ss.pid)
+			}
 			unix.Kill(-ss.pid, unix.SIGKILL)
 			unix.Kill(ss.pid, unix.SIGKILL)
 		}
@@ -117,12 +123,19 @@ func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitSta
 		path: r.Path, argv: r.Argv, env: r.Env, dir: r.Dir, user: r.User, group: t.group,
 		stdio: [3]int{files[0], files[1], files[2]}, cores: coresOf(s.pidOf(t)),
 	}
+	if t.container {
+		if p, err = s.containerCommand(t, &r); err != nil {
+			return nil, err
+		}
+		defer p.closeExtra()
+		p.stdio = [3]int{files[0], files[1], files[2]}
+	}
 	if t.group.IsZero() {
 		p.env = append(p.env, t.marker)
 	}
 	p.attr.Setctty, p.attr.Ctty = r.TTY, 0
 	var report *os.File
-	if word := stepFor(r.Isolation, t.group, wordEnter); word != "" {
+	if word := stepFor(r.Isolation, t.group, wordEnter); word != "" && !t.container {
 		if report, err = p.step(word, r.Isolation, false); err != nil {
 			return nil, err
 		}
@@ -134,7 +147,7 @@ func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitSta
 			}
 		}
 	}
-	ss := &session{id: f.ID, conn: c.c}
+	ss := &session{id: f.ID, conn: c.c, container: t.container}
 	err = s.spawn(&p, func(pid, pidfd int) {
 		unix.Close(pidfd)
 		ss.pid = pid

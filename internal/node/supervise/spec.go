@@ -8,6 +8,7 @@ import (
 
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
+	"github.com/reeve-run/reeve/internal/node/supervise/oci"
 )
 
 // A Spec describes a process to start and keep.
@@ -29,6 +30,9 @@ type Spec struct {
 	Limits Limits
 	// Isolation gives the process its own namespaces and root; nil: it has the host's.
 	Isolation *isolate.Spec
+	// Container runs the process as the first one of a container, which describes everything but
+	// ID, Logs and Limits; nil: it is a process of the host.
+	Container *oci.Spec `json:",omitempty"`
 }
 
 // User is the resolved user of a process.
@@ -43,6 +47,8 @@ type Limits struct {
 	MemoryBytes   int64 // hard
 	MemoryReserve int64 // soft limit: the kernel tries to leave it to the task
 	Processes     int64
+	CPUQuota      int64  `json:",omitempty"` // hard limit of processor time, in microseconds per CPUPeriod
+	CPUPeriod     int64  `json:",omitempty"` // in microseconds; 0: 100,000
 	Cores         string `json:",omitempty"` // the only cores to run on, as in "0-1,3"; "": all
 }
 

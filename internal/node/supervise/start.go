@@ -20,7 +20,8 @@ func (s *supervisor) start(r startRequest) (Status, error) {
 	s.gate.RLock()
 	defer s.gate.RUnlock()
 	spec := &r.Spec
-	t := &task{id: spec.ID, marker: markerOf(s.dir, spec.ID), startedAt: time.Now(), isolated: spec.Isolation != nil, daemon: spec.Daemon && spec.Isolation == nil, ended: make(chan struct{}), starting: true, pidfd: -1}
+	t := &task{id: spec.ID, marker: markerOf(s.dir, spec.ID), startedAt: time.Now(), isolated: spec.Isolation != nil || spec.Container != nil,
+		daemon: spec.Daemon && spec.Isolation == nil && spec.Container == nil, container: spec.Container != nil, ended: make(chan struct{}), starting: true, pidfd: -1}
 	s.mu.Lock()
 	if old := s.tasks[t.id]; old != nil {
 		defer s.mu.Unlock()
@@ -63,11 +64,19 @@ func (s *supervisor) launch(t *task, spec *Spec) (err error) {
 		}
 	}()
 	if err == nil {
-		err = s.fork(t, spec, files)
+		run := s.fork
+		if t.container {
+			run = s.forkContainer
+		}
+		err = run(t, spec, files)
 	}
 	if err != nil {
 		for _, p := range t.output {
 			p.close(0)
+		}
+		if t.container { // the runtime may have failed halfway
+			err = errors.Join(err, t.killAll())
+			s.removeContainer(t.id)
 		}
 		t.group.Remove()
 	}

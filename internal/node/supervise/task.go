@@ -26,6 +26,7 @@ type task struct {
 	startTime uint64
 	startedAt time.Time
 	isolated  bool
+	container bool // started by an OCI runtime; see container.go
 	daemon    bool // continues with the processes that it leaves behind; see background.go
 	group     *cgroup.Group
 	output    [2]*pump
@@ -140,9 +141,14 @@ func (s *supervisor) close(t *task, ws unix.WaitStatus) {
 	if err := t.group.Remove(); err != nil {
 		s.log.Warn("cannot remove cgroup", "task", t.id, "error", err)
 	}
+	if t.container {
+		s.removeContainer(t.id)
+	}
 	s.mu.Lock()
 	t.exit = exit
-	unix.Close(t.pidfd)
+	if t.pidfd >= 0 {
+		unix.Close(t.pidfd)
+	}
 	t.pidfd = -1
 	t.output = [2]*pump{}
 	if t.killer != nil {

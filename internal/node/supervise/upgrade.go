@@ -62,13 +62,15 @@ type handoverTask struct {
 	Status
 	PIDFD    int
 	Isolated bool
-	Daemon   bool           `json:",omitempty"`
-	Rest     map[int]uint64 `json:",omitempty"` // of a daemon in the background; see remains
-	Last     uint32         `json:",omitempty"`
-	Pipes    [2]int         // -1: none
-	Logs     driver.Logs
-	KillAt   time.Time
-	Replaced int
+	// Container reports whether an OCI runtime started it.
+	Container bool           `json:",omitempty"`
+	Daemon    bool           `json:",omitempty"`
+	Rest      map[int]uint64 `json:",omitempty"` // of a daemon in the background; see remains
+	Last      uint32         `json:",omitempty"`
+	Pipes     [2]int         // -1: none
+	Logs      driver.Logs
+	KillAt    time.Time
+	Replaced  int
 }
 
 type handoverSession struct {
@@ -76,6 +78,8 @@ type handoverSession struct {
 	Conn int
 	PID  int
 	Exit *ExitState
+	// Container reports whether PID is a runtime's call.
+	Container bool `json:",omitempty"`
 }
 
 // upgrade replaces this program with another one. It returns only if that failed.
@@ -106,7 +110,7 @@ func (s *supervisor) upgrade(exe string) error {
 	h.Listener, h.Lock = pass(s.listener), pass(s.lock)
 	for _, t := range s.tasks {
 		ht := handoverTask{
-			Status: t.status(), PIDFD: t.pidfd, Isolated: t.isolated, Pipes: [2]int{-1, -1},
+			Status: t.status(), PIDFD: t.pidfd, Isolated: t.isolated, Container: t.container, Pipes: [2]int{-1, -1},
 			KillAt: t.killAt, Replaced: int(t.replaced),
 		}
 		if ht.Daemon = t.daemon; t.remains != nil {
@@ -126,7 +130,7 @@ func (s *supervisor) upgrade(exe string) error {
 		h.Tasks = append(h.Tasks, ht)
 	}
 	for _, ss := range s.sessions {
-		h.Sessions = append(h.Sessions, handoverSession{ID: ss.id, Conn: pass(ss.conn), PID: ss.pid, Exit: ss.exit})
+		h.Sessions = append(h.Sessions, handoverSession{ID: ss.id, Conn: pass(ss.conn), PID: ss.pid, Exit: ss.exit, Container: ss.container})
 	}
 	state, err := memFile("handover", encodeBody(h))
 	if err == nil {
@@ -220,7 +224,7 @@ func (s *supervisor) resume() error {
 
 func (s *supervisor) takeTask(h handoverTask) {
 	t := &task{
-		id: h.ID, marker: markerOf(s.dir, h.ID), pid: h.PID, startTime: h.StartTime, startedAt: h.StartedAt, isolated: h.Isolated,
+		id: h.ID, marker: markerOf(s.dir, h.ID), pid: h.PID, startTime: h.StartTime, startedAt: h.StartedAt, isolated: h.Isolated, container: h.Container,
 		group: cgroup.Load(h.Cgroups), ended: make(chan struct{}), pidfd: h.PIDFD, exit: h.Exit, replaced: unix.Signal(h.Replaced),
 	}
 	s.tasks[t.id] = t
@@ -260,7 +264,7 @@ func (s *supervisor) takeSession(h handoverSession) {
 		s.log.Error("cannot take over a session", "error", err)
 		return
 	}
-	ss := &session{id: h.ID, conn: conn.(*net.UnixConn), pid: h.PID}
+	ss := &session{id: h.ID, conn: conn.(*net.UnixConn), pid: h.PID, container: h.Container}
 	ended := make(chan *ExitState, 1)
 	s.sessions[ss.pid] = ss
 	if h.Exit != nil {

@@ -34,7 +34,7 @@ func TestDetectTellsLayoutsApart(t *testing.T) {
 		mountsV2: {V2, Layout{Unified: "/sys/fs/cgroup", V1: map[string]string{}}},
 		mountsHybrid: {Hybrid, Layout{Unified: "/sys/fs/cgroup/unified", V1: map[string]string{
 			"cpu": "/sys/fs/cgroup/cpu,cpuacct", "cpuacct": "/sys/fs/cgroup/cpu,cpuacct", "memory": "/sys/fs/cgroup/memory",
-		}}},
+		}, Others: []string{"/sys/fs/cgroup/systemd"}}},
 		mountsV1:      {V1, Layout{V1: map[string]string{"memory": "/sys/fs/cgroup/memory", "pids": "/sys/fs/cgroup/pids"}}},
 		"1 2 garbage": {None, Layout{V1: map[string]string{}}},
 	} {

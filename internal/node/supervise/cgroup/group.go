@@ -165,7 +165,7 @@ func (t *Tree) Groups() []*Group {
 
 // Remove removes the tree's own directories if they are empty.
 func (t *Tree) Remove() {
-	for _, d := range t.dirs() {
+	for _, d := range append(t.dirs(), t.others...) {
 		os.Remove(d)
 	}
 }

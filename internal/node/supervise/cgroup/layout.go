@@ -30,6 +30,7 @@ const (
 type Layout struct {
 	Unified string            // the v2 mount point, or ""
 	V1      map[string]string // controller -> mount point of its v1 hierarchy
+	Others  []string          // mount points of other v1 hierarchies
 }
 
 // Detect reads the layout from the kernel.
@@ -60,10 +61,17 @@ func parseMounts(mountinfo string) Layout {
 				l.Unified = point
 			}
 		case "cgroup":
+			useful := false
 			for _, option := range strings.Split(right[2], ",") {
-				if slices.Contains(wanted, option) && l.V1[option] == "" {
-					l.V1[option] = point
+				if slices.Contains(wanted, option) {
+					useful = true
+					if l.V1[option] == "" {
+						l.V1[option] = point
+					}
 				}
+			}
+			if !useful {
+				l.Others = append(l.Others, point)
 			}
 		}
 	}

@@ -45,6 +45,7 @@ func (t *Tree) Sweep() {
 			}
 		}
 	}
+	t.sweepOthers()
 }
 
 func sweep(dir string) {

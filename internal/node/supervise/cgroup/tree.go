@@ -4,6 +4,7 @@
 package cgroup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,6 +22,7 @@ type Tree struct {
 
 	unified string            // directory in the v2 hierarchy, or ""
 	v1      map[string]string // controller -> directory
+	others  []string          // possible directories in hierarchies that only container runtimes use
 }
 
 // Open creates and holds the tree with that name, such as "reeve/1a2b". It skips hierarchies
@@ -51,6 +53,14 @@ func Open(l Layout, name string) (*Tree, error) {
 		t.v1[c] = dir
 		if c != "freezer" && c != "cpuacct" && !slices.Contains(t.Controllers, c) {
 			t.Controllers = append(t.Controllers, c)
+		}
+	}
+	for _, mount := range l.Others {
+		t.others = append(t.others, filepath.Join(mount, name))
+	}
+	for _, c := range wanted {
+		if l.V1[c] != "" && t.v1[c] == "" {
+			t.others = append(t.others, filepath.Join(l.V1[c], name))
 		}
 	}
 	if t.unified == "" && len(t.v1) == 0 {
@@ -98,8 +108,12 @@ type Limits struct {
 	MemoryBytes   int64 // hard
 	MemoryReserve int64 // soft
 	Processes     int64
+	CPUQuota      int64  // hard limit of processor time, in microseconds per CPUPeriod
+	CPUPeriod     int64  // in microseconds; 0: 100,000
 	Cores         string // "0-1,3", enforced by the v2 controller; "": all
 }
+
+func (l *Limits) period() int64 { return cmp.Or(l.CPUPeriod, 100_000) }
 
 // Create creates a group. A group without limits serves to find and kill its processes, and
 // has one directory.
@@ -159,8 +173,13 @@ func (g *Group) limitUnified(l Limits) error {
 	if l.Cores != "" && slices.Contains(has, "cpuset") {
 		cores = write(g.unified, "cpuset.cpus", l.Cores)
 	}
+	var quota error
+	if l.CPUQuota > 0 && slices.Contains(has, "cpu") {
+		quota = write(g.unified, "cpu.max", fmt.Sprintf("%d %d", l.CPUQuota, l.period()))
+	}
 	return errors.Join(
 		cores,
+		quota,
 		set("cpu", "cpu.weight", weight(l.CPUShares)),
 		set("memory", "memory.max", l.MemoryBytes),
 		set("memory", "memory.low", l.MemoryReserve),
@@ -178,7 +197,12 @@ func limitV1(controller, dir string, l Limits) error {
 	switch controller {
 	case "cpu":
 		if l.CPUShares > 0 {
-			return set("cpu.shares", max(l.CPUShares, 2))
+			if err := set("cpu.shares", max(l.CPUShares, 2)); err != nil {
+				return err
+			}
+		}
+		if l.CPUQuota > 0 {
+			return errors.Join(set("cpu.cfs_period_us", l.period()), set("cpu.cfs_quota_us", l.CPUQuota))
 		}
 	case "memory":
 		if err := set("memory.limit_in_bytes", l.MemoryBytes); err != nil {

@@ -50,6 +50,22 @@ func AllCapabilities() []string {
 	return all
 }
 
+// HeldCapabilities returns the capabilities that this process has.
+func HeldCapabilities() []string {
+	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+	var data [2]unix.CapUserData
+	if unix.Capget(&header, &data[0]) != nil {
+		return nil
+	}
+	var held []string
+	for i, n := range capabilityNames {
+		if data[i/32].Permitted&(1<<(i%32)) != 0 {
+			held = append(held, "CAP_"+n)
+		}
+	}
+	return held
+}
+
 func capabilityBits(names []string) (bits uint64) {
 	for _, n := range names {
 		if i := slices.Index(capabilityNames, strings.TrimPrefix(n, "CAP_")); i >= 0 {

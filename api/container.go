@@ -1,0 +1,142 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ContainerConfig is the config block of a task with driver = "container". The names in job
+// files are those of the driver docker of Nomad.
+type ContainerConfig struct {
+	Image       string        // name at a registry, or oci:PATH of an image layout
+	Command     string        // replaces the image's command
+	Args        []string      // arguments of the command, or of the image's entrypoint
+	Entrypoint  []string      // replaces the image's entrypoint; nil: keeps it
+	ForcePull   bool          // asks the registry at each start
+	PullTimeout time.Duration // of the whole pull
+	Auth        *ContainerAuth
+	AuthSoft    bool // pulls anonymously if the node's credentials cannot be read
+
+	Mounts       []ContainerMount // also those of volumes
+	Hostname     string
+	ExtraHosts   []string // NAME:ADDRESS
+	DNSServers   []string
+	DNSSearch    []string
+	DNSOptions   []string
+	NetworkMode  string // "", "host" or "none"
+	Ports        []string
+	Labels       map[string]string
+	WorkDir      string
+	ReadonlyRoot bool
+	Init         bool
+	ShmSize      int64 // bytes; 0: 64 MiB
+
+	Privileged   bool
+	CapAdd       []string // such as CAP_NET_ADMIN, or ALL
+	CapDrop      []string
+	NewPrivs     bool // set-user-id programs of the image work
+	NoSeccomp    bool
+	Devices      []ContainerDevice
+	Ulimits      []Ulimit
+	Sysctl       map[string]string
+	PIDHost      bool
+	IPCHost      bool
+	UTSHost      bool
+	UsersHost    bool
+	CgroupHost   bool
+	GroupAdd     []string
+	PidsLimit    int64 // 0: the node's
+	MemoryHardMB int64
+	CPUHard      bool
+	CPUPeriod    int64 // microseconds; 0: 100,000
+	OOMScoreAdj  int
+}
+
+// ContainerAuth is a login at a registry.
+type ContainerAuth struct{ Username, Password, Server string }
+
+// ContainerMount makes a directory or file visible in a container.
+type ContainerMount struct {
+	Type        string // "bind", "volume" or "tmpfs"
+	Source      string // absolute, or relative to the task's directory; a name for "volume"
+	Target      string
+	ReadOnly    bool
+	Propagation string // "" or "private", "rslave", "rshared", ...
+	Size        int64  // of a tmpfs, in bytes; 0: half of the memory
+	Mode        int64  // of a tmpfs; 0: 1777
+}
+
+// ContainerDevice is a device of the node.
+type ContainerDevice struct {
+	HostPath, ContainerPath string
+	Permissions             string // of "rwm"
+}
+
+// A containerField is a key of the config block.
+type containerField struct {
+	kind  kind
+	set   func(*ContainerConfig, any) error
+	never string // why the key has no meaning for this driver; "" if it has one
+}
+
+const (
+	kindMap   kind = "a map of texts"
+	kindMaps  kind = "one or more blocks"
+	kindBlock kind = "a block"
+	kindSize  kind = "a number of bytes"
+)
+
+// ParseContainerConfig validates a config block. Each problem begins with its key. Values that
+// contain ${...} are not checked before a node has replaced them.
+func ParseContainerConfig(config map[string]any) (*ContainerConfig, []string) {
+	c := &ContainerConfig{PullTimeout: 5 * time.Minute}
+	var problems []string
+	known := slices.Sorted(maps.Keys(containerFields))
+	for _, k := range slices.Sorted(maps.Keys(config)) {
+		f, ok := containerFields[k]
+		v := config[k]
+		switch {
+		case !ok:
+			problems = append(problems, fmt.Sprintf("driver container has no key %q%s", k, nearestKey(k, known)))
+		case f.never != "":
+			problems = append(problems, fmt.Sprintf("%s is not supported: %s", k, f.never))
+		case isOpen(v):
+			// Its value is known on the node alone.
+		default:
+			if err := f.set(c, v); err == errKind {
+				problems = append(problems, fmt.Sprintf("%s must be %s, not %v", k, f.kind, v))
+			} else if err != nil {
+				problems = append(problems, fmt.Sprintf("%s %v", k, err))
+			}
+		}
+	}
+	if image, _ := config["image"].(string); strings.TrimSpace(image) == "" {
+		problems = append(problems, "image is missing")
+	}
+	if c.NetworkMode == "none" && len(c.Ports) > 0 {
+		problems = append(problems, "ports needs a network: remove network_mode = \"none\"")
+	}
+	return c, problems
+}
+
+// isOpen reports whether a text is known only after interpolation.
+func isOpen(v any) bool {
+	s, ok := v.(string)
+	return ok && strings.Contains(s, "${")
+}
+
+// nearestKey suggests a key for a mistyped one.
+func nearestKey(key string, known []string) string {
+	for _, k := range known {
+		if strings.ReplaceAll(k, "_", "") == strings.ReplaceAll(strings.ToLower(key), "_", "") || k == key+"s" || k+"s" == key {
+			return fmt.Sprintf("; did you mean %q?", k)
+		}
+	}
+	return "; there are: " + strings.Join(known, ", ")
+}

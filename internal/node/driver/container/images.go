@@ -1,0 +1,173 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/image"
+	"github.com/reeve-run/reeve/internal/node/image/registry"
+	"github.com/reeve-run/reeve/internal/node/image/store"
+)
+
+// layoutPrefix begins the names of images in an image layout of the node.
+const layoutPrefix = "oci:"
+
+// obtain returns the task's image with a lease of the run.
+func (d *Driver) obtain(ctx context.Context, t *driver.Task, c *api.ContainerConfig) (*store.Image, error) {
+	request := image.Request{Image: c.Image, Owner: t.ID, Anonymous: c.AuthSoft}
+	if a := c.Auth; a != nil && (a.Username != "" || a.Password != "") {
+		request.Login = &registry.Credentials{User: a.Username, Password: a.Password}
+	}
+	if path, ok := strings.CutPrefix(c.Image, layoutPrefix); ok {
+		root, err := d.openLayout(t, path)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		request.Image, request.Layout = layoutName(path), root
+	} else if !mustAsk(c) {
+		if i, err := d.images.Cached(request); i != nil || err != nil {
+			return i, err
+		}
+	}
+	return d.pull(ctx, t, c, request)
+}
+
+// mustAsk reports whether each start asks the registry for the image.
+func mustAsk(c *api.ContainerConfig) bool {
+	ref, err := registry.ParseReference(c.Image)
+	return c.ForcePull || err != nil || ref.Tag == "latest"
+}
+
+func (d *Driver) pull(ctx context.Context, t *driver.Task, c *api.ContainerConfig, request image.Request) (*store.Image, error) {
+	progress := newProgress(t.Notify, c.Image)
+	request.Progress = progress.report
+	begin := time.Now()
+	bounded, cancel := context.WithTimeout(ctx, c.PullTimeout)
+	defer cancel()
+	i, err := d.images.Pull(bounded, request)
+	switch {
+	case err == nil:
+		progress.finish(i, time.Since(begin))
+		return i, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("pull %s: it took longer than %s: set image_pull_timeout to a longer time, or check the node's connection to the registry", c.Image, c.PullTimeout)
+	}
+	if isFinal(err) {
+		return nil, err
+	}
+	return nil, &driver.RecoverableError{Err: err}
+}
+
+// isFinal reports whether another attempt to pull must fail.
+func isFinal(err error) bool {
+	var answered *registry.Error
+	return errors.As(err, &answered) && (answered.Status == 401 || answered.Status == 403 || answered.Status == 404)
+}
+
+// openLayout opens an image layout: below the task's directory if the path is relative, and below
+// the operator's directory otherwise.
+func (d *Driver) openLayout(t *driver.Task, path string) (*os.Root, error) {
+	base := t.Dir.Task
+	if filepath.IsAbs(path) {
+		if d.cfg.ImageDir == "" {
+			return nil, fmt.Errorf("config image %q: this node permits no image layouts of its own: set image_dir in client { container { } } of the agent's configuration, or give a path below the task's directory", layoutPrefix+path)
+		}
+		var err error
+		if base = d.cfg.ImageDir; path != base {
+			if path, err = filepath.Rel(base, path); err != nil || !filepath.IsLocal(path) {
+				return nil, fmt.Errorf("config image: the layout is not below %s, which is image_dir in client { container { } } of the agent's configuration", base)
+			}
+		} else {
+			path = "."
+		}
+	}
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		return nil, fmt.Errorf("open the image layout: %w", err)
+	}
+	defer root.Close()
+	layout, err := root.OpenRoot(filepath.Clean(path))
+	if err != nil {
+		return nil, fmt.Errorf("open the image layout %s: %w: a layout is a directory with index.json", path, err)
+	}
+	return layout, nil
+}
+
+// layoutName makes the name by which the store knows an image of a layout.
+func layoutName(path string) string {
+	clean := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		}
+		return '-'
+	}, strings.ToLower(filepath.Clean(path)))
+	return "layout.invalid/x" + strings.Trim(clean, "-") + ":layout"
+}
+
+// progressPause is the shortest time between two messages on a pull.
+const progressPause = 10 * time.Second
+
+// A progress tells the user how a pull advances.
+type progress struct {
+	notify func(string)
+	image  string
+	begin  time.Time
+
+	mu    sync.Mutex
+	last  time.Time
+	state image.Progress
+}
+
+func newProgress(notify func(string), name string) *progress {
+	p := &progress{notify: notify, image: name, begin: time.Now()}
+	p.last = p.begin
+	p.tell("Pulling %s", name)
+	return p
+}
+
+func (p *progress) tell(format string, args ...any) {
+	if p.notify != nil {
+		p.notify(fmt.Sprintf(format, args...))
+	}
+}
+
+func (p *progress) report(state image.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.state = state
+	if time.Since(p.last) < progressPause {
+		return
+	}
+	p.last = time.Now()
+	p.tell("Pulling %s: %s of %s, %d of %d layers", p.image, megabytes(state.Bytes), megabytes(state.TotalBytes), state.Layers, state.TotalLayers)
+}
+
+func (p *progress) finish(i *store.Image, took time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.state.TotalBytes == 0 {
+		p.tell("The image %s is current (%s on the disk)", p.image, megabytes(i.Size()))
+		return
+	}
+	p.tell("Pulled %s: %s in %s (%s on the disk)", p.image, megabytes(p.state.TotalBytes), took.Round(100*time.Millisecond), megabytes(i.Size()))
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }

@@ -1,0 +1,65 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package oci prepares containers and hands them to an OCI runtime, such as runc.
+//
+// A short-lived step does the work, as in package isolate: Prepare runs in a mount namespace of
+// its own, mounts there all that the container consists of, and becomes the runtime. The runtime
+// starts the container in the background and ends. So the mounts exist in the namespaces of the
+// step and of the container alone: they end with their processes, however these end, and the
+// machine's table of mounts never shows them.
+//
+// The package does not decide what a container may do; its Spec does.
+package oci
+
+import "encoding/json"
+
+// A Spec describes a container.
+type Spec struct {
+	Runtime string          // absolute path of the runtime; "": only mount, as a probe
+	Config  json.RawMessage // for the runtime; its root is Root, and its sources are StageBind(...)
+	Layers  []string        // directories of the image, the lowest one first, each once
+	Upper   string          // directory for the changes of the container, empty and owned by the agent
+	Work    string          // directory for overlayfs, on the same file system as Upper
+	Stage   string          // directory that mounts hide from the step; see Stages
+	Root    string          // another one, for the container's root; the runtime also enters it on the host
+	Binds   []Bind
+	Dirs    []string // directories that the root must have
+	IDs     *IDs     // of a user namespace; nil: the container has the host's users
+}
+
+// A Bind makes a file or directory of the host available to the container.
+type Bind struct {
+	// Source is a path of the host, or a path below Beneath.
+	Source string
+	// Beneath is a directory that no task can replace. Links below it lead nowhere else.
+	Beneath string `json:",omitempty"`
+	// Make creates a missing directory at Source, below Beneath.
+	Make     bool `json:",omitempty"`
+	ReadOnly bool `json:",omitempty"`
+	Deep     bool `json:",omitempty"` // includes the mounts below Source
+	Inert    bool `json:",omitempty"` // devices and set-user-id bits in it have no effect
+	Node     bool `json:",omitempty"` // Source is a device: the container's root owns a node of its own
+	HostIDs  bool `json:",omitempty"` // shows the owners of the host, not those of the user namespace
+}
+
+// IDs is the range of the host's users and groups that a container's users and groups are. The
+// container's root is the first one.
+type IDs struct{ First, Size uint32 }
+
+// A Task names the container for the runtime and its files.
+type Task struct {
+	Spec *Spec
+	ID   string // of the container
+	Dir  string // of the runtime's files; it belongs to the supervisor
+	// Users is the number of an open user namespace with Spec.IDs; -1: none.
+	Users int
+}
+
+// Files in a container's directory.
+const (
+	stateName = "state" // directory of the runtime
+	logName   = "log"   // errors of the runtime
+	pidName   = "pid"   // of the container's first process
+	specName  = "container.json"
+)
