@@ -299,3 +299,39 @@ func isSystemPath(path string) bool {
 func isWithin(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
+
+// VolumePluginAttribute is the attribute of nodes with a plugin of host volumes; its value is the
+// plugin's version.
+func VolumePluginAttribute(plugin string) string {
+	return "plugins.host_volume." + plugin + ".version"
+}
+
+// ModifiedSince reports whether the volume, which may be nil, is not the older one.
+func (v *HostVolume) ModifiedSince(older *HostVolume) bool {
+	return v != nil && v.ModifyIndex != older.ModifyIndex
+}
+
+// Check returns an error about a report that cannot be stored.
+func (r *HostVolumeReport) Check() error {
+	switch {
+	case r == nil:
+		return fmt.Errorf("is null")
+	case r.ID == "" || len(r.ID) > 64:
+		return fmt.Errorf("ID %.64q: must be that of a volume", r.ID)
+	case r.HostPath != "" && (!filepath.IsAbs(r.HostPath) || len(r.HostPath) > maxVolumePath):
+		return fmt.Errorf("HostPath %.64q: must be an absolute path", r.HostPath)
+	case r.CapacityBytes < 0:
+		return fmt.Errorf("CapacityBytes is %d", r.CapacityBytes)
+	case len(r.Error) > MaxVolumeMessage:
+		return fmt.Errorf("Error has %d bytes; at most %d are accepted", len(r.Error), MaxVolumeMessage)
+	case r.Offered == nil:
+		return nil
+	}
+	o := r.Offered.Copy()
+	register := o.IsRegistered()
+	o.NodeID = cmp.Or(o.NodeID, "node")
+	if o.HostPath = ""; register {
+		o.HostPath = r.HostPath
+	}
+	return o.Validate(register)
+}

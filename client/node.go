@@ -42,6 +42,12 @@ func (n Nodes) OfferOrphans(ctx context.Context, id string, req *api.OfferOrphan
 	return nodeCall[*api.OfferOrphansResponse](ctx, n, pathf("/v1/node/%s/orphans", id), req)
 }
 
+// ReportVolumes reports on a node's dynamic volumes.
+func (n Nodes) ReportVolumes(ctx context.Context, id string, reports []*api.HostVolumeReport) error {
+	_, err := nodeCall[*api.IndexResponse](ctx, n, pathf("/v1/node/%s/volumes", id), &api.NodeVolumesRequest{Volumes: reports})
+	return err
+}
+
 // SignIdentities returns the signed tokens of tasks that the node runs, in the order of the requests.
 func (n Nodes) SignIdentities(ctx context.Context, id string, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
 	answer, err := nodeCall[*api.IdentitiesResponse](ctx, n, pathf("/v1/node/%s/identities", id), &api.IdentitiesRequest{Requests: requests})

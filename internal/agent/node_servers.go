@@ -56,6 +56,10 @@ func (s nodeServers) OfferOrphans(ctx context.Context, id string, orphans []*api
 	return resp.Refused, nil
 }
 
+func (s nodeServers) ReportVolumes(ctx context.Context, id string, reports []*api.HostVolumeReport) error {
+	return s.nodes.ReportVolumes(ctx, id, reports)
+}
+
 func (s nodeServers) SignIdentities(ctx context.Context, id string, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
 	return s.nodes.SignIdentities(ctx, id, requests)
 }

@@ -6,6 +6,7 @@ package httpapi
 import (
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
@@ -67,7 +68,7 @@ var lifeTables = append(planTables[:len(planTables):len(planTables)], stacks, sh
 
 // routes returns the table of all routes.
 func routes() []route {
-	table := append(routeTable(), secretRoutes()...)
+	table := slices.Concat(routeTable(), secretRoutes(), volumeRoutes())
 	for i := range table {
 		table[i].settle()
 	}
@@ -381,15 +382,19 @@ var paramDocs = map[string]string{
 	"meta":              "include the jobs' meta",
 	"no_shutdown_delay": "skip the shutdown delays",
 	"node":              "only objects on this node: its id, or a prefix of it; of `force-leave`: name or id of the server",
-	"node_id":           "id of the node (default: the answering agent's node)",
+	"node_id":           "id of the node (default: the answering agent's node); of volumes: only those on nodes whose ids begin with it",
+	"node_pool":         "only volumes on nodes of this pool",
+	"job_id":            "only claims of this job",
+	"task_group":        "only claims of this group",
+	"volume_name":       "only claims on volumes of this name",
 	"offset":            "offset from the origin, in bytes",
 	"origin":            "`start` or `end`; of a log, offset 0 from the end is the start of its newest file",
 	"os":                "include the name of the operating system",
 	"part":              "`self`, `metrics`, `log`, `goroutines`, `heap` or `profile`",
 	"path":              "path of the file, relative to the allocation's directory; of `acl/explain`: of a variable",
-	"name":              "of the node pool or the host volume",
+	"name":              "of the node pool or the host volume; of volumes: only those of this name",
 	"algo":              "algorithm of a root key: `aes256-gcm`",
-	"force":             "also delete the variables that the key encrypts",
+	"force":             "of a root key: also delete the variables that it encrypts; of a volume: forget it if its node does not answer, and leave its data there",
 	"full":              "also encrypt all variables with the new key, in the background",
 	"lock-acquire":      "take the lock of the variable, with the times in `Lock` of the body",
 	"lock-release":      "end the lock whose ID is in `Lock` of the body",
@@ -416,6 +421,6 @@ var paramDocs = map[string]string{
 	"topic":             "`TOPIC` or `TOPIC:KEY`, repeatable; topics are " + strings.Join(eventstream.TopicNames(), ", ") + " and `*`; a key is an id, for allocations and evaluations also their job's or deployment's",
 	"tty":               "run the command on a terminal",
 	"ws_handshake":      "the first message of the websocket contains the token, for pages, which set no header",
-	"type":              "of logs `stdout` or `stderr`; of health `client` or `server`; of scaling policies `horizontal`",
+	"type":              "of logs `stdout` or `stderr`; of health `client` or `server`; of scaling policies `horizontal`; of volumes `host` or `csi`",
 	"version":           "version of the job (default: the current version; of troubles: all)",
 }

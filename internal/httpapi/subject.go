@@ -25,6 +25,8 @@ const (
 	ofDeployment subject = "deployment"
 	ofRestart    subject = "restart"
 	ofCallback   subject = "callback"
+	ofVolume     subject = "host volume"
+	ofClaim      subject = "volume claim"
 	ofVariable   subject = "variable"
 	ofManagement subject = "management" // only management tokens have it
 	// ofAnyNamespace is for routes that show namespaces in which the caller has a capability.
@@ -84,6 +86,12 @@ var subjects = []struct {
 	{"/v1/search", ofNamespace},
 	{"/v1/catalog", ofNamespace},
 	{"/v1/event/stream", ofEvents},
+	{"/v1/volumes", ofNamespace},
+	{"/v1/volumes/claims", ofNamespace},
+	{"/v1/volumes/claim/", ofClaim},
+	{"/v1/volume/host/", ofVolume},
+	{"/v1/volume/host/create", ofNamespace},
+	{"/v1/volume/host/register", ofNamespace},
 	{"/v1/domain/", everyNamespace},
 	{"/v1/node/pool/{id}/jobs", ofNamespace},
 	{"/v1/namespaces", ofAnyNamespace},
@@ -146,6 +154,11 @@ func objectsOf(v *state.Snapshot, is subject, id string, may func(namespace stri
 		return matching(id, may, v.Restart(id), v.RestartsPrefix, func(r *api.JobRestart) owned { return owned{r.ID, r.Namespace} })
 	case ofCallback:
 		return matching(id, may, v.Callback(id), v.CallbacksPrefix, func(k *api.Callback) owned { return owned{k.ID, k.Namespace} })
+	case ofVolume:
+		return matching(id, may, v.HostVolume(id), v.HostVolumes, func(h *api.HostVolume) owned { return owned{h.ID, h.Namespace} })
+	case ofClaim:
+		all := func(string) iter.Seq[*api.VolumeClaim] { return func(func(*api.VolumeClaim) bool) {} } // only by whole ids
+		return matching(id, may, v.VolumeClaim(id), all, func(k *api.VolumeClaim) owned { return owned{k.ID, k.Namespace} })
 	}
 	return nil
 }

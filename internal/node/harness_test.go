@@ -112,6 +112,10 @@ func (s *fakeServers) SignIdentities(_ context.Context, node string, requests []
 	return signed, nil
 }
 
+func (s *fakeServers) ReportVolumes(context.Context, string, []*api.HostVolumeReport) error {
+	return nil
+}
+
 func (s *fakeServers) OfferOrphans(_ context.Context, _ string, orphans []*api.OfferedOrphan) (map[string]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

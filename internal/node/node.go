@@ -33,6 +33,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/ledger"
 	"github.com/reeve-run/reeve/internal/node/runner"
 	"github.com/reeve-run/reeve/internal/node/taskenv"
+	"github.com/reeve-run/reeve/internal/node/volume"
 )
 
 // Servers is the part of the servers' API that a node uses. Errors carry the codes of
@@ -48,6 +49,8 @@ type Servers interface {
 	SignIdentities(ctx context.Context, nodeID string, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error)
 	// OfferOrphans returns the reasons for rejected orphans, by allocation id.
 	OfferOrphans(ctx context.Context, nodeID string, orphans []*api.OfferedOrphan) (map[string]string, error)
+	// ReportVolumes reports on the node's dynamic volumes.
+	ReportVolumes(ctx context.Context, nodeID string, reports []*api.HostVolumeReport) error
 }
 
 // Config configures a node. DataDir, Servers and Drivers are required; all other fields have
@@ -74,6 +77,8 @@ type Config struct {
 	Devices       []*api.NodeDeviceGroup
 	HostNetworks  []api.HostNetwork              // their addresses are fingerprinted
 	HostVolumes   map[string]*api.HostVolumeInfo // directories that tasks may use, by name
+	VolumesDir    string                         // of dynamic volumes; default: in the data directory
+	VolumePlugins string                         // directory of their plugins; default: in the data directory
 	KeepEnded     int                            // number of ended allocations whose directories are kept; default: 50
 	Servers       Servers
 	// Data returns the data of an ended allocation of another node as a tar archive; nil if
@@ -106,6 +111,8 @@ type Node struct {
 	checks          *check.Scheduler
 	host            *runner.Host
 	reporter        *reporter
+	volumes         *volume.Keeper
+	plugins         map[string]string // attributes of the plugins of volumes
 	identity        identity
 	identityCreated bool                     // reports whether this agent created the identity
 	stop            context.CancelFunc       // of host.Context
@@ -193,10 +200,16 @@ func New(c Config) (*Node, error) {
 		meter: fingerprint.NewMeter(c.DataDir),
 		kept:  map[string]keptTasks{}, arrivals: map[string]time.Duration{},
 	}
+	if n.volumes, err = n.openVolumes(); err != nil {
+		stop()
+		l.Close()
+		return nil, err
+	}
+	n.plugins = n.volumes.Fingerprint(ctx)
 	n.reporter = newReporter(n.sendReports, n.acknowledged)
 	n.host = &runner.Host{
 		Drivers: c.Drivers, Dirs: dirs, Ledger: l, Checks: n.checks, Node: n.Node, Environ: os.Environ(), Logger: c.Logger,
-		Context: ctx, Artifacts: artifacts, Traffic: c.Traffic, Serve: c.ServeTask,
+		Context: ctx, Artifacts: artifacts, Traffic: c.Traffic, Serve: c.ServeTask, Volume: n.volumes.Path,
 		Identity: newSigner(ctx, func(ctx context.Context, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
 			return c.Servers.SignIdentities(ctx, n.identity.ID, requests)
 		}).sign,
@@ -238,6 +251,7 @@ func (n *Node) Run(ctx context.Context) error {
 	loops.Go(func() { n.reporter.run(ctx, n.joined) })
 	loops.Go(func() { n.watchDrivers(ctx) })
 	loops.Go(func() { n.keepFenced(ctx) })
+	loops.Go(func() { n.volumes.Run(ctx) })
 	<-ctx.Done()
 	loops.Wait()
 	return n.close()
@@ -323,6 +337,7 @@ func (n *Node) describe(ctx context.Context) *api.Node {
 	for k, v := range c.Attributes {
 		self.Attributes[k] = v
 	}
+	maps.Copy(self.Attributes, n.plugins)
 	for name, d := range c.Drivers {
 		status := d.Fingerprint(ctx)
 		if status == nil {

@@ -120,6 +120,7 @@ func (n *Node) keepStreaming(ctx context.Context) {
 			if n.heartbeatFailed.Load() {
 				n.beatSoon() // a server is reachable again
 			}
+			n.receiveVolumes(m)
 			n.receive(m)
 			return nil
 		})

@@ -39,7 +39,7 @@ func (s *Server) registerJob(ctx context.Context, req *api.RegisterJobRequest) (
 	if err != nil {
 		return nil, err
 	}
-	warnings := job.Warnings()
+	warnings := append(job.Warnings(), volumeWarnings(snap, job)...)
 	stored := snap.Job(job.Namespace, job.ID)
 	if stored != nil && !stored.Stop {
 		preserve(job, stored, req)

@@ -17,6 +17,8 @@ type Reader interface {
 	facts.Reader
 	quota.Reader
 	SchedulerConfig() *api.SchedulerConfig
+	VolumeClaimsOf(namespace, jobID string) iter.Seq[*api.VolumeClaim]
+	HostVolume(id string) *api.HostVolume
 	NodePool(name string) *api.NodePool
 	AllocationsByNode(id string) iter.Seq[*api.Allocation]
 }
