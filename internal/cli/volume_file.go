@@ -32,7 +32,7 @@ type volumeFile struct {
 	CapacityMin string `hcl:"capacity_min,optional"`
 	CapacityMax string `hcl:"capacity_max,optional"`
 	Constraints []struct {
-		Attribute hcl.Expression `hcl:"attribute,optional"` // "${attr.kernel.name}" stays as it is
+		Attribute hcl.Expression `hcl:"attribute,optional"` // "${attr.kernel.name}" stays unchanged
 		Operator  string         `hcl:"operator,optional"`
 		Value     string         `hcl:"value,optional"`
 	} `hcl:"constraint,block"`

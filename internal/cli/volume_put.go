@@ -30,7 +30,7 @@ func volumeInitCommand(c *cli) *command {
 		use:   "init [FILE]",
 		short: "Write an example volume file",
 		long: `Write an example volume file (default: "volume.hcl", or "volume.json" with
--json). "volume create" creates the volume. The command does not overwrite files.`,
+-json). "volume create" creates the volume. The command overwrites no file.`,
 		flags:   func(f *pflag.FlagSet) { f.BoolVar(&asJSON, "json", false, "write JSON") },
 		offline: true,
 		run: func(r *call) error {
@@ -47,10 +47,10 @@ func volumeInitCommand(c *cli) *command {
 }
 
 func volumeCreateCommand(c *cli) *command {
-	return c.volumePut("create FILE", "Create a volume on a node", `Create the volume of a file ("-" is stdin) on a node, and wait until it is ready.
-The file is HCL, or JSON with -json or a name that ends in .json. Reeve chooses
-the node by node_id, node_pool, the constraint blocks and the free disk. With
-the id of a volume, the command changes its capacity and capabilities.`,
+	return c.volumePut("create FILE", "Create a volume on a node", `Create the volume of a file ("-" is stdin) on a node, and wait until it is
+ready. The file is HCL, or JSON with -json or a name that ends in .json. Reeve
+chooses the node by node_id, node_pool, the constraint blocks and the free disk.
+With the id of a volume, the command changes its capacity and capabilities.`,
 		"reeve volume create examples/volume-create.hcl", "Created", false)
 }
 

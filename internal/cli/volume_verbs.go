@@ -56,9 +56,9 @@ func volumeDeleteCommand(c *cli) *command {
 		use:   "delete VOLUME",
 		short: "Delete a volume and its data",
 		long: `Delete a volume that no allocation uses, with its data, and wait until its node
-has done it. Of a registered volume only the record is deleted, not the directory.
-With -force, a volume of a node that does not answer is forgotten; its data stays
-on the node.`,
+has done it. Of a registered volume only the record is deleted, and not the
+directory. With -force, a volume of a node that does not answer is forgotten:
+its data stays on the node.`,
 		example: "reeve volume delete 4f2a9c01",
 		limit:   true,
 		flags: func(f *pflag.FlagSet) {
@@ -109,7 +109,7 @@ func volumeClaimsCommand(*cli) *command {
 	return &command{
 		use:     "claims",
 		short:   "List the volumes that instances keep",
-		long:    "List the claims of instances on volumes that their job requests with sticky = true.",
+		long:    "List the claims of instances on volumes that their jobs request as sticky.",
 		example: "reeve volume claims -job db",
 		format:  true,
 		flags: func(f *pflag.FlagSet) {

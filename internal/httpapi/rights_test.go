@@ -119,7 +119,7 @@ func TestUsersMayUseOnlyWhatTheirPoliciesGrant(t *testing.T) {
 	h.policy("elsewhere", "namespace \"dev\" {\n policy = \"write\"\n capabilities = [\"alloc-node-exec\"]\n}")
 	elsewhere, _ := h.user("elsewhere")
 	users["every capability in another namespace"] = user{elsewhere, func(r *route) bool {
-		unknown := slices.Contains([]subject{ofAllocation, ofEvaluation, ofDeployment, ofRestart, ofCallback, ofBodyJob}, r.about)
+		unknown := slices.Contains([]subject{ofAllocation, ofEvaluation, ofDeployment, ofRestart, ofCallback, ofVolume, ofClaim, ofBodyJob}, r.about)
 		return r.Open || r.Capability == OwnToken || r.Capability == Anonymous && !r.ForServers || unknown ||
 			(r.about == ofAnyNamespace || r.about == ofQuota) && !strings.Contains(r.Pattern, "{id}")
 	}}

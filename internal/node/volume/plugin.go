@@ -93,20 +93,20 @@ func (k *Keeper) run(ctx context.Context, v *api.HostVolume, operation, created 
 	cmd.Stdout, cmd.Stderr = out, complaints
 	err = cmd.Run()
 	a := new(answer)
-	parsed := json.Unmarshal(bytes.TrimSpace(out.Bytes()), a)
+	parsed := json.Unmarshal(bytes.TrimSpace(out.text), a)
 	switch {
 	case ctx.Err() == context.DeadlineExceeded:
 		return nil, fmt.Errorf("plugin %s did not %s the volume within %s", v.PluginID, operation, limit)
-	case out.left < 0:
+	case out.left < 0, complaints.left < 0:
 		return nil, fmt.Errorf("plugin %s wrote more than %d bytes", v.PluginID, maxOutput)
 	case parsed == nil && a.Error != "":
 		return nil, fmt.Errorf("plugin %s: %s", v.PluginID, api.Printable(a.Error, 300))
 	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
-		return nil, fmt.Errorf("plugin %s cannot %s the volume: %w: %s", v.PluginID, operation, err, api.Printable(strings.TrimSpace(complaints.String()), 300))
-	case operation == "delete" && out.Len() == 0:
+		return nil, fmt.Errorf("plugin %s cannot %s the volume: %w: %s", v.PluginID, operation, err, api.Printable(strings.TrimSpace(string(complaints.text)), 300))
+	case operation == "delete" && len(out.text) == 0:
 		return a, nil
 	case parsed != nil:
-		return nil, fmt.Errorf("plugin %s answered %q, which is not JSON: %w", v.PluginID, api.Printable(out.String(), 100), parsed)
+		return nil, fmt.Errorf("plugin %s answered %q, which is not JSON: %w", v.PluginID, api.Printable(string(out.text), 100), parsed)
 	}
 	return a, nil
 }
@@ -149,17 +149,21 @@ func (k *Keeper) Fingerprint(ctx context.Context) map[string]string {
 	return found
 }
 
-// bounded is a buffer that keeps its first bytes. left is below 0 if there were more.
+// bounded is a buffer that takes only so many bytes. left is below 0 if there were more.
 type bounded struct {
-	bytes.Buffer
+	text []byte
 	left int
 }
 
-// Write implements io.Writer.
+var errTooLong = errors.New("the output is too long")
+
+// Write implements io.Writer. Its error closes the pipe, which ends a plugin that writes without end.
 func (b *bounded) Write(p []byte) (int, error) {
-	b.Buffer.Write(p[:max(0, min(len(p), b.left))])
-	if b.left >= 0 {
-		b.left = max(b.left-len(p), -1)
+	if b.left < len(p) {
+		b.left = -1
+		return 0, errTooLong
 	}
+	b.text = append(b.text, p...)
+	b.left -= len(p)
 	return len(p), nil
 }
