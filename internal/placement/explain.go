@@ -140,6 +140,7 @@ type explainer struct {
 func newExplainer(v *View, o *Order, job *api.Job, group *api.Group) *explainer {
 	p := newPass(v, &Order{Namespace: job.Namespace, JobID: job.ID, Kept: o.Kept, Policy: o.Policy, Seed: 1})
 	r := newRules(job, group, o.Policy)
+	r.volumes = newVolumeNeeds(job.Namespace, group, nextIndex(o, group), o.Claims)
 	b := &batch{pass: p, rules: r, need: group.Usage(), ask: r.ports, special: r.special}
 	x := &explainer{view: v, batch: b, fixed: make([][]api.Obstacle, len(v.classes)), known: make([]bool, len(v.classes))}
 	for _, property := range b.rules.properties {
@@ -154,6 +155,22 @@ func newExplainer(v *View, o *Order, job *api.Job, group *api.Group) *explainer 
 		x.counts = append(x.counts, counts)
 	}
 	return x
+}
+
+// nextIndex returns the lowest index of the group without a kept instance: its volumes are explained.
+func nextIndex(o *Order, group *api.Group) int {
+	kept := map[int]bool{}
+	for _, a := range o.Kept {
+		if a.Group == group.Name {
+			kept[a.Index()] = true
+		}
+	}
+	for i := range group.Size() {
+		if !kept[i] {
+			return i
+		}
+	}
+	return 0
 }
 
 // node explains one node.

@@ -88,7 +88,7 @@ func (s *Server) explainer(ctx context.Context, ns, id string) (*explainer, erro
 	if err != nil {
 		return nil, err
 	}
-	order := &placement.Order{Policy: worker.Policy(snap, job)}
+	order := &placement.Order{Policy: worker.Policy(snap, job), Claims: worker.Claims(snap, job)}
 	for a := range snap.AllocationsByJob(job.Namespace, job.ID) {
 		if !a.IsTerminal() {
 			order.Kept = append(order.Kept, a)

@@ -82,6 +82,7 @@ type Mount struct {
 	Target      string // an absolute path in the task's root
 	ReadOnly    bool
 	Propagation string // "private" (the same as ""), "host-to-task" or "bidirectional"
+	WithoutLink bool   // fails if Source contains a symbolic link: tasks can change the directories on the way
 }
 
 // Network describes the network that the tasks of a group share.

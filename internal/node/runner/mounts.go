@@ -29,7 +29,7 @@ func (h *Host) mounts(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 			return nil, err
 		}
 		all = append(all, driver.Mount{
-			Source: path, Target: m.Destination, ReadOnly: readOnly || request.ReadOnly || m.ReadOnly, Propagation: m.PropagationMode,
+			Source: path, Target: m.Destination, ReadOnly: readOnly || request.ReadOnly || m.ReadOnly, Propagation: m.PropagationMode, WithoutLink: true,
 		})
 	}
 	return all, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/reeve-run/reeve/internal/placement"
 )
 
-// claims returns the volumes that the job's instances keep.
-func claims(r Reader, job *api.Job) map[placement.ClaimKey]placement.Claimed {
+// Claims returns the volumes that the job's instances keep.
+func Claims(r Reader, job *api.Job) map[placement.ClaimKey]placement.Claimed {
 	if job == nil {
 		return nil
 	}

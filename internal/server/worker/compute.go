@@ -31,6 +31,6 @@ func order(r Reader, job *api.Job, eval *api.Evaluation, result *plan.Result, no
 		EvalID: eval.ID, Namespace: eval.Namespace, JobID: eval.JobID,
 		AllAtOnce: job != nil && job.AllAtOnce,
 		Requests:  result.Start, Kept: result.Kept,
-		Claims: claims(r, job), Policy: Policy(r, job), Now: now.UnixNano(), Seed: seed.Sum64(),
+		Claims: Claims(r, job), Policy: Policy(r, job), Now: now.UnixNano(), Seed: seed.Sum64(),
 	}
 }

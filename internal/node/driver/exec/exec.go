@@ -149,7 +149,7 @@ func (d *Driver) isolation(t *driver.Task) (*isolate.Spec, error) {
 		},
 	}
 	for _, m := range t.Mounts {
-		s.Mounts = append(s.Mounts, isolate.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly, Propagation: m.Propagation})
+		s.Mounts = append(s.Mounts, isolate.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly, Propagation: m.Propagation, WithoutLink: m.WithoutLink})
 	}
 	var err1, err2, err3 error
 	s.HostPID, err1 = hostMode(t, "pid_mode")

@@ -26,7 +26,7 @@ func cloneShared(mounts []Mount) ([]int, error) {
 		if m.Propagation == "" || m.Propagation == "private" {
 			continue
 		}
-		fd, err := openSource(m.Source)
+		fd, err := openSource(m)
 		if err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func cloneShared(mounts []Mount) ([]int, error) {
 
 // place mounts a directory or file at its target below root, which it creates.
 func place(root string, m Mount, clone int) error {
-	source, err := openSource(m.Source)
+	source, err := openSource(m)
 	if err != nil {
 		return err
 	}
@@ -72,22 +72,37 @@ func place(root string, m Mount, clone int) error {
 	return nil
 }
 
-// openSource opens a path of the host without following a link in it.
-func openSource(source string) (int, error) {
+// openSource opens the source of a mount without following a link in its place, and if the mount
+// says so, on the way.
+func openSource(m Mount) (int, error) {
+	source := m.Source
 	if !filepath.IsAbs(source) {
 		return 0, fmt.Errorf("show %s to the task: the path is not absolute", source)
+	}
+	if !m.WithoutLink {
+		parent, err := unix.Open(filepath.Dir(source), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return 0, &os.PathError{Op: "open", Path: filepath.Dir(source), Err: err}
+		}
+		defer unix.Close(parent)
+		fd, err := openPart(parent, filepath.Base(source), true, nil)
+		return fd, sourceError(source, err)
 	}
 	fd, err := unix.Openat2(unix.AT_FDCWD, source, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS})
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) { // an old kernel, or a filter
 		fd, err = walk("/", strings.TrimPrefix(source, "/"), nil)
 	}
+	return fd, sourceError(source, err)
+}
+
+func sourceError(source string, err error) error {
 	switch {
 	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.ENOTDIR):
-		return 0, fmt.Errorf("show %s to the task: it is a symbolic link, or one is on the way", source)
+		return fmt.Errorf("show %s to the task: it is a symbolic link, or one is on the way", source)
 	case err != nil:
-		return 0, &os.PathError{Op: "open", Path: source, Err: err}
+		return &os.PathError{Op: "open", Path: source, Err: err}
 	}
-	return fd, nil
+	return nil
 }
 
 // makeTarget opens the path of a mount below root, and creates its missing parts.

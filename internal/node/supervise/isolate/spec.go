@@ -37,6 +37,8 @@ type Mount struct {
 	// Propagation determines whether later mounts below the source appear in the task
 	// ("host-to-task"), and those of the task on the host too ("bidirectional"); "": neither.
 	Propagation string `json:",omitempty"`
+	// WithoutLink rejects links on the way to the source too, not only in its place.
+	WithoutLink bool `json:",omitempty"`
 }
 
 // A Command is the program that Init or Enter prepares and runs.
