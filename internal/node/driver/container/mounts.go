@@ -184,6 +184,6 @@ func (p *plan) addTaskMount(m driver.Mount) error {
 	default:
 		return fmt.Errorf("the volume at %s cannot be mounted with propagation %q: containers share no mounts with the node; use \"private\" or \"host-to-task\"", m.Target, m.Propagation)
 	}
-	p.bind(oci.Bind{Source: m.Source, ReadOnly: m.ReadOnly, Deep: true}, m.Target, propagation)
+	p.bind(oci.Bind{Source: m.Source, ReadOnly: m.ReadOnly, Deep: true, WithoutLink: m.WithoutLink}, m.Target, propagation)
 	return nil
 }

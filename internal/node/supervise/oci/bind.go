@@ -38,6 +38,14 @@ func (t *Task) openBind(b Bind) (int, error) {
 // openSource opens a source by a handle. Below a directory in which tasks write, the kernel
 // resolves the path, and follows no link that leads out.
 func openSource(b Bind) (int, error) {
+	if b.WithoutLink {
+		how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
+		fd, err := unix.Openat2(unix.AT_FDCWD, b.Source, &how)
+		if errors.Is(err, unix.ELOOP) {
+			return -1, errors.New("it is a symbolic link, or one is on the way")
+		}
+		return fd, err
+	}
 	if b.Beneath == "" {
 		fd, err := unix.Open(b.Source, unix.O_PATH|unix.O_CLOEXEC, 0)
 		if errors.Is(err, unix.ENOENT) {

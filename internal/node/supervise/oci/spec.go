@@ -30,6 +30,7 @@ type Spec struct {
 
 // A Bind makes a file or directory of the host available to the container.
 type Bind struct {
+	WithoutLink bool `json:",omitempty"` // fails if Source contains a symbolic link: tasks can change the directories on the way
 	// Source is a path of the host, or a path below Beneath.
 	Source string
 	// Beneath is a directory that no task can replace. Links below it lead nowhere else.
