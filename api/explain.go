@@ -9,6 +9,7 @@ const (
 	FilterPool       = "node pool"  // not in the job's pool
 	FilterDatacenter = "datacenter" // not in the job's datacenters
 	FilterDriver     = "driver"     // missing or unhealthy
+	FilterNetwork    = "network"    // no networks for allocations
 	FilterConstraint = "constraint" // not met
 	FilterVolume     = "volume"     // a host volume is missing, or has a writer already
 	FilterDistinct   = "distinct"   // distinct_hosts or distinct_property

@@ -231,10 +231,10 @@ func TestUnsupportedNamesTheField(t *testing.T) {
 	j := canonical()
 	j.Region = "eu"
 	j.Groups[0].Tasks[0].Templates = []*Template{{}}
-	j.Groups[0].Networks[0].Mode = "bridge"
+	j.Groups[0].Networks[0].Mode = "cni/weave"
 	want := []string{
 		`region "eu" is not supported: Reeve has one region; remove it, or set region = "global"`,
-		`group "site": network: mode "bridge" is not supported yet; use mode = "host", and let the task listen on $NOMAD_PORT_label of its port`,
+		`group "site": network: mode "cni/weave" is not supported yet; use mode = "bridge", or "host" and let the task listen on $NOMAD_PORT_label of its port`,
 		`group "site": task "server": the template block is not supported yet; set values in env, or let the task read variables with an identity block`,
 	}
 	if diff := cmp.Diff(want, Unsupported(j)); diff != "" {

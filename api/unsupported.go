@@ -56,7 +56,7 @@ func (g *Group) unsupported(r *refusals) {
 	}
 	r.never(g.Consul != nil, at, "the consul block", withoutConsul)
 	for _, n := range g.Networks {
-		n.unsupported(at, r)
+		n.unsupported(at, r, true)
 	}
 	unsupportedServices(at, g.Services, r)
 	for _, t := range g.Tasks {
@@ -64,12 +64,21 @@ func (g *Group) unsupported(r *refusals) {
 	}
 }
 
-func (n *Network) unsupported(at string, r *refusals) {
+// unsupported rejects networks. own reports whether the group has the network: those of tasks are the
+// node's.
+func (n *Network) unsupported(at string, r *refusals, own bool) {
 	at += "network: "
-	r.yet(!n.isHost(), at, fmt.Sprintf("mode %q", n.Mode), "use mode = \"host\", and let the task listen on $NOMAD_PORT_label of its port")
-	r.yet(n.DNS != nil, at, "the dns block", "remove it: tasks use the resolver of their node")
-	r.yet(n.CNI != nil, at, "the cni block", "remove it: tasks use the network of their node")
-	r.yet(n.Hostname != "", at, fmt.Sprintf("hostname %q", n.Hostname), "remove it: tasks see the name of their node")
+	isolated := own && (n.Mode == NetworkBridge || n.Mode == NetworkNone)
+	switch {
+	case n.isHost() || isolated:
+	case !own:
+		r.never(true, at, fmt.Sprintf("mode %q", n.Mode), "move the network to the group")
+	default:
+		r.yet(true, at, fmt.Sprintf("mode %q", n.Mode), "use mode = \"bridge\", or \"host\" and let the task listen on $NOMAD_PORT_label of its port")
+	}
+	r.yet(n.DNS != nil && !isolated, at, "the dns block", "remove it: tasks use the resolver of their node; or use mode = \"bridge\"")
+	r.yet(n.CNI != nil, at, "the cni block", "remove it: networks have no plugins")
+	r.yet(n.Hostname != "" && !isolated, at, fmt.Sprintf("hostname %q", n.Hostname), "remove it: tasks see the name of their node; or use mode = \"bridge\"")
 }
 
 func unsupportedServices(at string, services []*Service, r *refusals) {
@@ -98,7 +107,7 @@ func (t *Task) unsupported(at string, r *refusals) {
 		r.yet(q.NUMA != nil, at+"resources: ", "the numa block", "remove it, or reserve whole cores with cores")
 		r.yet(q.SecretsMB != nil && *q.SecretsMB > 0, at+"resources: ", "secrets", "remove it: the directory of secrets has a fixed size")
 		for _, n := range q.Networks {
-			n.unsupported(at+"resources: ", r)
+			n.unsupported(at+"resources: ", r, false)
 			for _, p := range slices.Concat(n.ReservedPorts, n.DynamicPorts) {
 				r.never(p.HostNetwork != "" && p.HostNetwork != HostNetworkDefault || p.IgnoreCollision,
 					at+"resources: network: ", fmt.Sprintf("port %q: host_network or ignore_collision", p.Label), "move the network to the group")

@@ -174,6 +174,7 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 	if len(g.Networks) > 1 {
 		c.add("%s: only one network block is allowed", at)
 	}
+	g.validateNetworks(c, at)
 	ports := g.validatePorts(c, at)
 	if len(g.Tasks) == 0 {
 		c.add("%s has no task", at)

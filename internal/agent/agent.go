@@ -73,6 +73,7 @@ type Agent struct {
 	node      *node.Node
 	router    *router.Router
 	dns       *dns.Server
+	names     *bridgeNames
 	guard     *kms.Guard    // of the keys of this server
 	audit     *auditlog.Log // nil: the agent keeps no records of requests
 	sinks     []*auditsink.Sink
@@ -99,6 +100,7 @@ func New(ctx context.Context, config Config) (*Agent, error) {
 		return nil, err
 	}
 	a := &Agent{config: config, named: named, broken: make(chan error, 1)}
+	a.names = newBridgeNames(a)
 	a.log = withTail(config.logger(), &a.tail)
 	if config.Logger == nil {
 		logLibraries(a.log.Handler())
@@ -270,6 +272,7 @@ func (a *Agent) Run(ctx context.Context) error {
 			}
 		})
 	}
+	wg.Go(func() { a.names.run(run) })
 	names, _ := a.DNS()
 	a.log.Info("agent started", "address", "http://"+a.localAddr(), "advertise", a.advertise, "server", a.server != nil, "node", a.node != nil, "router", a.RouterAddr(), "dns", names, "data_dir", a.config.DataDir)
 	var err error
@@ -328,6 +331,7 @@ func (a *Agent) release() {
 	if a.dns != nil {
 		a.dns.Close()
 	}
+	a.names.close()
 	if a.client != nil {
 		a.client.Close()
 	}

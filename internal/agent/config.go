@@ -174,6 +174,7 @@ type Client struct {
 	Container     container.Config               // the driver of OCI images
 	MaxAllocsKept int                            // number of ended allocations whose directories are kept
 	Artifact      artifact.Config                // Dir: set by the node
+	Bridge        Bridge
 }
 
 // DevConfig returns the configuration for one user on one machine: server and node together,
@@ -475,17 +476,4 @@ func (c *Config) Validate() error {
 		return e
 	}
 	return nil
-}
-
-func override[T comparable](dst *T, v T) {
-	var zero T
-	if v != zero {
-		*dst = v
-	}
-}
-
-func fallback(dst *string, v string) {
-	if *dst == "" {
-		*dst = v
-	}
 }

@@ -32,6 +32,10 @@ type fileClient struct {
 	HostVolumes   []fileHostVolume  `hcl:"host_volume,block"`
 	VolumesDir    string            `hcl:"host_volumes_dir,optional"`
 	PluginDir     string            `hcl:"host_volume_plugin_dir,optional"`
+	BridgeName    string            `hcl:"bridge_network_name,optional"`
+	BridgeSubnet  string            `hcl:"bridge_network_subnet,optional"`
+	BridgeSubnet6 string            `hcl:"bridge_network_subnet_ipv6,optional"`
+	BridgeHairpin *bool             `hcl:"bridge_network_hairpin_mode,optional"` // without effect
 	Join          *fileJoin         `hcl:"server_join,block"`
 	Artifact      *fileArtifact     `hcl:"artifact,block"`
 }
@@ -55,6 +59,9 @@ func (c *Client) merge(k *fileClient) error {
 	override(&c.NodeClass, k.NodeClass)
 	override(&c.NodePool, k.NodePool)
 	override(&c.MaxAllocsKept, k.MaxAllocsKept)
+	if err := c.Bridge.merge(k); err != nil {
+		return err
+	}
 	if len(k.Servers) > 0 {
 		c.Servers = k.Servers
 	}

@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/server/control"
@@ -86,7 +88,7 @@ client {
 	want.Client.HostNetworks = []api.HostNetwork{{Name: "public", CIDR: "203.0.113.0/24", ReservedPorts: "443"}}
 	want.Client.Reserved.CPU.CPUShares = 500
 	want.Client.Reserved.Networks.ReservedHostPorts = "22"
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateComparable(netip.Prefix{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

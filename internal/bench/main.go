@@ -51,6 +51,7 @@ var measurements = []measurement{
 	{"checks", checking},
 	{"attached", attached},
 	{"router", routing},
+	{"bridge", bridges},
 	{"rolling", rolling},
 	{"traffic", traffic},
 	{"catalog", catalogBenchmarks},

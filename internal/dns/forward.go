@@ -5,6 +5,7 @@ package dns
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/miekg/dns"
@@ -19,7 +20,8 @@ const (
 // forward forwards a question outside of the zone, and returns the answer of the first
 // upstream that has one.
 func (s *Server) forward(ctx context.Context, r *dns.Msg, network string) *dns.Msg {
-	if len(s.config.Upstreams) == 0 {
+	upstreams := s.upstreams()
+	if len(upstreams) == 0 {
 		return refusal(r, dns.RcodeRefused)
 	}
 	select {
@@ -29,7 +31,7 @@ func (s *Server) forward(ctx context.Context, r *dns.Msg, network string) *dns.M
 		return refusal(r, dns.RcodeServerFailure)
 	}
 	c := &dns.Client{Net: network, Timeout: upstreamTimeout, UDPSize: dns.MaxMsgSize}
-	for _, upstream := range s.config.Upstreams {
+	for _, upstream := range upstreams {
 		m, _, err := c.ExchangeContext(ctx, r, upstream)
 		if err == nil && m != nil && m.Id == r.Id {
 			return m
@@ -37,6 +39,14 @@ func (s *Server) forward(ctx context.Context, r *dns.Msg, network string) *dns.M
 		s.log.Debug("upstream name server did not answer", "upstream", upstream, "error", err)
 	}
 	return refusal(r, dns.RcodeServerFailure)
+}
+
+// upstreams returns the name servers for names outside of the zone.
+func (s *Server) upstreams() []string {
+	if s.config.Resolvers == nil {
+		return s.config.Upstreams
+	}
+	return append(slices.Clip(s.config.Upstreams), s.config.Resolvers()...)
 }
 
 // refusal returns an answer that contains only a code.

@@ -26,6 +26,8 @@ type Config struct {
 	Zone      string        // default: "reeve"
 	TTL       time.Duration // time for which answers may be cached; whole seconds
 	Upstreams []string      // host:port of name servers for other names; none: those are refused
+	// Resolvers returns further name servers for other names, which may change; nil: only Upstreams.
+	Resolvers func() []string
 	Client    *client.Client
 	Logger    *slog.Logger // default: no logging
 }
@@ -199,7 +201,7 @@ func (s *Server) respond(ctx context.Context, r *dns.Msg, network string) *dns.M
 	}
 	m := new(dns.Msg)
 	m.SetReply(r)
-	m.RecursionAvailable = len(s.config.Upstreams) > 0
+	m.RecursionAvailable = len(s.upstreams()) > 0
 	m.Compress = true
 	size := sizeFor(r, network)
 	opt := r.IsEdns0()

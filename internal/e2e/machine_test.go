@@ -24,6 +24,9 @@ var reeve string
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
+		if reeve = os.Getenv(binaryVariable); reeve != "" {
+			return m.Run()
+		}
 		dir, err := os.MkdirTemp("", "reeve-e2e-")
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)

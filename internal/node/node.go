@@ -80,6 +80,7 @@ type Config struct {
 	VolumesDir    string                         // of dynamic volumes; default: in the data directory
 	VolumePlugins string                         // directory of their plugins; default: in the data directory
 	KeepEnded     int                            // number of ended allocations whose directories are kept; default: 50
+	Bridge        *Bridge                        // networks of allocations; nil: they use the node's
 	Servers       Servers
 	// Data returns the data of an ended allocation of another node as a tar archive; nil if
 	// the allocation still runs or has no data. A node without Data inherits no data from
@@ -110,6 +111,7 @@ type Node struct {
 	ledger          *ledger.Ledger
 	checks          *check.Scheduler
 	host            *runner.Host
+	networks        *networks // nil without Config.Bridge
 	reporter        *reporter
 	volumes         *volume.Keeper
 	plugins         map[string]string // attributes of the plugins of volumes
@@ -215,6 +217,11 @@ func New(c Config) (*Node, error) {
 		}).sign,
 		Changed: func(r *runner.Runner, urgent bool) { n.reporter.mark(r.ID(), r.Report, urgent) },
 	}
+	if err := n.openNetworks(); err != nil {
+		stop()
+		l.Close()
+		return nil, err
+	}
 	n.self.Store(n.describe(ctx))
 	n.loadContact()
 	if err := errors.Join(n.notePlace(), n.loadKept(ctx), n.restore()); err != nil {
@@ -242,6 +249,8 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.identityCreated {
 		n.endForeign(ctx)
 	}
+	n.networks.reconcile(n.lives)
+	loops.Go(func() { n.networks.run(ctx, n.lives) })
 	if !n.moved {
 		n.resume()
 	}
@@ -269,6 +278,7 @@ func (n *Node) close() error {
 		r.Wait()
 	}
 	n.artifacts.Close()
+	n.networks.close()
 	n.dirs.Close()
 	return n.ledger.Close()
 }
@@ -356,6 +366,7 @@ func (n *Node) describe(ctx context.Context) *api.Node {
 			delete(self.Attributes, "driver."+name)
 		}
 	}
+	n.networks.describe(self)
 	self.ComputedClass = api.ComputeClass(self)
 	return self
 }

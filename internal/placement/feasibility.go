@@ -271,6 +271,11 @@ func appendSignature(b []byte, job *api.Job, group *api.Group, policy Policy) []
 		number(0)
 	}
 	networks(group.Networks)
+	if group.OwnNetwork() != nil {
+		number(1)
+	} else {
+		number(0)
+	}
 	number(len(group.Tasks))
 	for _, t := range group.Tasks {
 		text(t.Driver)

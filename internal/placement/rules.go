@@ -20,6 +20,7 @@ type rules struct {
 	datacenters []string
 	pool        string
 	drivers     []string
+	isolated    bool         // the group has its own network
 	shared      []*condition // evaluated once per node class
 	own         []*condition // evaluated per node, because they read attributes unique to a node
 	volumes     []volumeNeed // of one instance; evaluated per node
@@ -49,7 +50,7 @@ type affinity struct {
 }
 
 func newRules(job *api.Job, group *api.Group, policy Policy) *rules {
-	r := &rules{job: job, group: group, datacenters: job.Datacenters, pool: job.NodePool}
+	r := &rules{job: job, group: group, datacenters: job.Datacenters, pool: job.NodePool, isolated: group.OwnNetwork() != nil}
 	if r.pool == "" {
 		r.pool = api.NodePoolDefault
 	}
@@ -150,10 +151,25 @@ func (r *rules) classMismatch(n *api.Node) string {
 			return "unhealthy drivers: " + d
 		}
 	}
+	if reason := r.networkMismatch(n); reason != "" {
+		return reason
+	}
 	if reason := unmet(r.shared, n); reason != "" {
 		return reason
 	}
 	return r.special.mismatch(n)
+}
+
+// networkMismatch returns why n's allocations cannot have their own networks, if the group needs
+// one.
+func (r *rules) networkMismatch(n *api.Node) string {
+	switch {
+	case !r.isolated || n.Attributes[api.NodeAttrBridge] != "":
+		return ""
+	case n.Attributes[api.NodeAttrBridgeProblem] != "":
+		return "missing network: " + n.Attributes[api.NodeAttrBridgeProblem]
+	}
+	return "missing network: the node's agent gives allocations no networks of their own"
 }
 
 // nodeMismatch returns what makes this node infeasible although its class is feasible.

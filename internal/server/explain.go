@@ -169,6 +169,8 @@ func remedy(n *api.NodeExplanation, o api.Obstacle) string {
 		return "its starting instances have started"
 	case api.FilterConstraint:
 		return fmt.Sprintf("it meets %q", o.Reason)
+	case api.FilterNetwork:
+		return fmt.Sprintf("it has networks for allocations (%s)", o.Reason)
 	case api.FilterDriver:
 		return fmt.Sprintf("its driver works (%s)", o.Reason)
 	}

@@ -19,6 +19,7 @@ type Question struct {
 	PID     int    // process whose network namespace is searched; 0: this process's
 	Address string // host:port at which the task must answer
 	Family  Family
+	Own     bool // reports whether the address belongs to the network namespace of PID
 	Refused bool // reports whether the connection was refused
 }
 
@@ -27,7 +28,7 @@ type Question struct {
 // listens there. It returns the kind "" if it finds no reason.
 func Diagnose(q Question) (kind api.TroubleKind, words string) {
 	to, err := netip.ParseAddrPort(q.Address)
-	if err != nil || !isLocal(to.Addr()) {
+	if err != nil || !q.Own && !isLocal(to.Addr()) || q.Own && q.PID == 0 {
 		return "", "" // the port belongs to another machine or namespace
 	}
 	all, err := listenersOn(q.PID, to.Port())

@@ -20,6 +20,9 @@ import (
 func (r *Runner) diagnoseListener(p probe, refused bool) (api.TroubleKind, string) {
 	q := listener.Question{Address: p.address, Refused: refused}
 	r.mu.Lock()
+	if inside, ok := r.insideProbe(p); ok {
+		q.Address, q.Own = inside, true
+	}
 	q.Family = r.family()
 	if p.task != nil && p.task.handle != nil {
 		q.PID = p.task.handle.PID()
@@ -51,6 +54,10 @@ func (t *task) takenPort(x driver.Exit) string {
 	r.mu.Lock()
 	failed := x.Err == nil && x.Code != 0 && x.Signal == 0 && t.killed == nil && t.request == nil && time.Since(t.state.StartedAt) < portFailureWindow
 	if !failed {
+		r.mu.Unlock()
+		return ""
+	}
+	if r.group.OwnNetwork() != nil { // no other process is in its network
 		r.mu.Unlock()
 		return ""
 	}

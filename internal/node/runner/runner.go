@@ -46,9 +46,11 @@ type Host struct {
 	// Serve serves the API on the socket of a task until stop is called; nil: tasks have no socket.
 	Serve func(alloc, task string, l net.Listener) (stop func())
 	// Volume returns the directory of a dynamic volume of this node, once it exists; nil: it has none.
-	Volume  func(ctx context.Context, id string) (string, error)
-	Logger  *slog.Logger
-	Context context.Context // ends with the agent; tasks outlive it
+	Volume func(ctx context.Context, id string) (string, error)
+	// Networks makes the networks of groups that have their own; nil: this node has none.
+	Networks Networks
+	Logger   *slog.Logger
+	Context  context.Context // ends with the agent; tasks outlive it
 	// Changed is called when the servers need a report of the runner: soon, or immediately
 	// if urgent. It must not block, and is called with locks held.
 	Changed func(r *Runner, urgent bool)
@@ -187,6 +189,7 @@ func (r *Runner) Report() *api.Allocation {
 		a.LaunchStatus = &l
 	}
 	a.Serving, a.Crashes = r.serving, r.crashes
+	a.NetworkStatus = r.alloc.NetworkStatus
 	return a
 }
 
@@ -313,7 +316,9 @@ func (r *Runner) deriveStatus() {
 			if r.limit != nil {
 				r.limit.Stop()
 			}
+			removeNetwork := r.releaseNetwork()
 			r.loops.Go(func() {
+				removeNetwork()
 				if err := r.host.Dirs.RemoveSecrets(r.id); err != nil {
 					r.host.Logger.Warn("cannot remove an allocation's secrets", "allocation", r.id, "error", err)
 				}

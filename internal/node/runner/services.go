@@ -214,6 +214,13 @@ func (r *Runner) address(s *api.Service, c *api.Check, spec *api.Task) string {
 	if label == "" {
 		label = s.PortLabel
 	}
+	mode := c.AddressMode
+	if mode == "" && c.PortLabel == "" {
+		mode = s.AddressMode
+	}
+	if address, port, ok := r.insideAddress(mode, label, spec); ok && s.Address == "" {
+		return net.JoinHostPort(address, strconv.Itoa(port))
+	}
 	host, port := "", label
 	for _, p := range taskenv.Ports(r.alloc, spec) {
 		if p.Label == label {

@@ -199,6 +199,9 @@ func (r *Runner) registrations() []*api.ServiceRegistration {
 // advertisedAddress returns where clients reach a service: at the allocation's port with the
 // service's label, or at a port number, on the service's address or else the node's.
 func (r *Runner) advertisedAddress(s *api.Service, spec *api.Task) (address string, port int) {
+	if address, port, ok := r.insideAddress(s.AddressMode, s.PortLabel, spec); ok && s.Address == "" {
+		return address, port
+	}
 	port, _ = strconv.Atoi(s.PortLabel)
 	for _, p := range taskenv.Ports(r.alloc, spec) {
 		if p.Label == s.PortLabel {

@@ -118,6 +118,12 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 	if err != nil {
 		return nil, setupFailure(err)
 	}
+	a, err = t.raiseNetwork(ctx, a, g, d)
+	if err != nil {
+		e := setupFailure(fmt.Errorf("network: %w", err))
+		e.FailsTask = false // the cause is in the node's configuration or in another allocation
+		return nil, e
+	}
 	dt := t.driverTask(a, g, s, run)
 	if dt.Mounts, err = h.mounts(ctx, a, g, s); err != nil {
 		return nil, setupFailure(err)
@@ -192,6 +198,7 @@ func (t *task) driverTask(a *api.Allocation, g *api.Group, s *api.Task, run int)
 	dt := &driver.Task{
 		ID: runID(a.ID, s.Name, run), AllocID: a.ID, Name: s.Name, Config: env.ReplaceConfig(s.Config), Env: env.List(),
 		User: env.Replace(s.User), Dir: dir, Resources: taskenv.Limits(a, s), KillSignal: s.KillSignal, Daemon: s.Daemon,
+		Network: t.r.host.networkOf(a.ID),
 		Logs: driver.Logs{
 			Root:         t.r.host.Dirs.Root(a.ID),
 			StdoutPrefix: t.r.host.Dirs.LogDir(a.ID) + "/" + s.Name + ".stdout",

@@ -221,7 +221,7 @@ func (r *Runner) Update(a *api.Allocation) {
 		return
 	}
 	old := r.alloc
-	r.alloc = a
+	r.alloc = withNetwork(a, old.NetworkStatus)
 	if a.DeploymentID != old.DeploymentID {
 		r.health.stop()
 		r.health, r.deployment = nil, nil

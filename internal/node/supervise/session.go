@@ -37,6 +37,7 @@ type Command struct {
 	User      *User
 	Isolation *isolate.Spec // the task's isolation
 	Container bool          `json:",omitempty"` // runs in the task's container, as its user; Path and User have no meaning
+	Network   string        `json:",omitempty"` // the task's network namespace; "": the host's
 }
 
 // A session is a command that runs beside a task.
@@ -147,6 +148,11 @@ func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitSta
 			}
 		}
 	}
+	leave, err := p.joinNetwork(r.Network)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	ss := &session{id: f.ID, conn: c.c, container: t.container}
 	err = s.spawn(&p, func(pid, pidfd int) {
 		unix.Close(pidfd)

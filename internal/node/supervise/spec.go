@@ -33,6 +33,8 @@ type Spec struct {
 	// Container runs the process as the first one of a container, which describes everything but
 	// ID, Logs and Limits; nil: it is a process of the host.
 	Container *oci.Spec `json:",omitempty"`
+	// Network is the path of the network namespace to start the process in; "": the host's.
+	Network string `json:",omitempty"`
 }
 
 // User is the resolved user of a process.

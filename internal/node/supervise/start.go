@@ -132,6 +132,11 @@ func (s *supervisor) fork(t *task, spec *Spec, output []int) error {
 			p.attr.Cloneflags = isolate.CloneFlags(spec.Isolation)
 		}
 	}
+	leave, err := p.joinNetwork(spec.Network)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	known := make(chan struct{}) // closed when the outcome of the start is known
 	failed := false
 	err = s.spawn(&p, func(pid, pidfd int) {

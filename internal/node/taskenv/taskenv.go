@@ -270,6 +270,12 @@ func (e *Env) addPorts(a *api.Allocation, t *api.Task) {
 			e.set("HOST_PORT_"+label, host)
 			e.set("HOST_IP_"+label, p.HostIP)
 			e.set("HOST_ADDR_"+label, net.JoinHostPort(p.HostIP, host))
+			if n := a.NetworkStatus; n != nil && n.Address != "" { // the group's own network
+				e.set("ADDR_"+label, net.JoinHostPort(p.HostIP, host))
+				e.set("ALLOC_IP_"+label, n.Address)
+				e.set("ALLOC_ADDR_"+label, net.JoinHostPort(n.Address, port))
+				e.set("ALLOC_INTERFACE_"+label, n.InterfaceName)
+			}
 		}
 	}
 }

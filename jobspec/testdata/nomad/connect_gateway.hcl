@@ -1,7 +1,6 @@
 # An ingress gateway of Consul.
 # accept: refused
-# needs: bridge, connect
-# error: group "ingress": network: mode "bridge" is not supported yet; use mode = "host", and let the task listen on $NOMAD_PORT_label of its port
+# needs: connect
 # error: group "ingress": service "ingress": the connect block is not supported: Reeve has no mesh; remove it, and use route blocks or the catalog of services
 
 job "ingress" {

@@ -1,6 +1,5 @@
 # A network of its own, with a mapped port.
-# accept: later
-# needs: bridge
+# accept: yes
 
 job "network-bridge" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A network with its own resolver.
-# accept: later
-# needs: bridge, dns
+# accept: yes
 
 job "network-bridge-dns" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A host name for the tasks of a group.
-# accept: later
-# needs: bridge, hostname
+# accept: yes
 
 job "network-hostname" {
   datacenters = ["dc1"]

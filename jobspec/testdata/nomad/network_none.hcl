@@ -1,6 +1,5 @@
 # No network.
-# accept: later
-# needs: none
+# accept: yes
 
 job "network-none" {
   datacenters = ["dc1"]

@@ -124,6 +124,7 @@ func (d *Driver) spec(t *driver.Task) (*supervise.Spec, error) {
 	return &supervise.Spec{
 		ID: t.ID, Path: command, Argv: append([]string{command}, args...), Env: t.Env, Dir: dir,
 		User: user, Logs: t.Logs, Limits: limits, Isolation: isolation, Daemon: t.Daemon,
+		Network: t.Namespace(),
 	}, nil
 }
 
@@ -151,6 +152,7 @@ func (d *Driver) isolation(t *driver.Task) (*isolate.Spec, error) {
 	for _, m := range t.Mounts {
 		s.Mounts = append(s.Mounts, isolate.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly, Propagation: m.Propagation, WithoutLink: m.WithoutLink})
 	}
+	showNetwork(s, t.Network)
 	var err1, err2, err3 error
 	s.HostPID, err1 = hostMode(t, "pid_mode")
 	s.HostIPC, err2 = hostMode(t, "ipc_mode")
@@ -190,6 +192,6 @@ func (h *handle) Exec(ctx context.Context, e driver.Exec) (int, error) {
 	}
 	return h.Process.Exec(ctx, supervise.Command{
 		Path: e.Argv[0], Argv: e.Argv, Env: append(append([]string{}, h.spec.Env...), e.Env...),
-		Dir: h.spec.Dir, User: h.spec.User, Isolation: h.spec.Isolation,
+		Dir: h.spec.Dir, User: h.spec.User, Isolation: h.spec.Isolation, Network: h.spec.Network,
 	}, e)
 }

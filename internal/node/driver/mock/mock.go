@@ -46,6 +46,9 @@ func (d *Driver) WithoutDirs(t *driver.Task) bool {
 	return !writes
 }
 
+// WithoutNetwork marks that tasks need no network: they have no processes.
+func (d *Driver) WithoutNetwork() {}
+
 // Start starts a run. It blocks for start_block_for, and fails with start_error.
 func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, error) {
 	b, err := readBehaviour(t)

@@ -70,7 +70,7 @@ func (d *Driver) Recover(ctx context.Context, t *driver.Task) (driver.Handle, er
 	// affected.
 	spec, err := d.spec(t)
 	if err != nil {
-		spec = &supervise.Spec{Dir: t.Dir.Task, Env: t.Env}
+		spec = &supervise.Spec{Dir: t.Dir.Task, Env: t.Env, Network: t.Namespace()}
 	}
 	return &handle{p, t, spec}, nil
 }
@@ -104,7 +104,7 @@ func (d *Driver) spec(t *driver.Task) (*supervise.Spec, error) {
 	}
 	return &supervise.Spec{
 		ID: t.ID, Path: path, Argv: append([]string{command}, args...), Env: t.Env, Dir: dir, User: user, Logs: t.Logs,
-		Limits: supervise.Limits{Cores: t.Resources.Cores}, Daemon: t.Daemon,
+		Limits: supervise.Limits{Cores: t.Resources.Cores}, Daemon: t.Daemon, Network: t.Namespace(),
 	}, nil
 }
 
@@ -130,5 +130,6 @@ func (h *handle) Exec(ctx context.Context, e driver.Exec) (int, error) {
 	}
 	return h.Process.Exec(ctx, supervise.Command{
 		Path: path, Argv: e.Argv, Env: append(append([]string{}, h.spec.Env...), e.Env...), Dir: h.spec.Dir, User: h.spec.User,
+		Network: h.spec.Network,
 	}, e)
 }

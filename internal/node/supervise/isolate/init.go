@@ -40,6 +40,11 @@ func Init() int {
 		if err := buildRoot(c.Spec, c.user()); err != nil {
 			return fmt.Errorf("make the task's root: %w", err)
 		}
+		if c.Spec.Hostname != "" {
+			if err := unix.Sethostname([]byte(c.Spec.Hostname)); err != nil {
+				return fmt.Errorf("set the task's host name: %w", err)
+			}
+		}
 		return nil
 	})
 }

@@ -20,6 +20,8 @@ type Spec struct {
 	Mounts    []Mount  // additional mounts, in this order
 	HostPID   bool     // keep the host's process ids
 	HostIPC   bool     // keep the host's System V IPC and message queues
+	// Hostname is the name of the task's machine; "": the host's.
+	Hostname string `json:",omitempty"`
 	// Capabilities of root in the task, such as "CAP_CHOWN".
 	Capabilities []string
 	// Ambient holds the capabilities that other users have, too.
