@@ -101,7 +101,6 @@ func (t *Task) unsupported(at string, r *refusals) {
 	r.never(t.Kind != "", at, fmt.Sprintf("kind %q", t.Kind), withoutConsul)
 	r.never(len(t.Scaling) > 0, at, "the scaling block of a task", "set resources in the task, and scale the group with its own scaling block")
 	r.yet(len(t.Secrets) > 0, at, "the secret block", "keep secrets in variables (reeve var put), which a task with an identity block reads")
-	r.yet(len(t.Actions) > 0, at, "the action block", "run the command with reeve alloc exec")
 	r.yet(t.Schedule != nil, at, "the schedule block", "use a job with a periodic block")
 	if q := t.Resources; q != nil {
 		r.yet(q.NUMA != nil, at+"resources: ", "the numa block", "remove it, or reserve whole cores with cores")

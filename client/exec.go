@@ -35,9 +35,19 @@ const execHeartbeat = 10 * time.Second
 
 // Exec runs a command in a task's environment and returns its exit code.
 func (a Allocations) Exec(ctx context.Context, id string, e Exec) (int, error) {
+	command, err := json.Marshal(e.Command)
+	if err != nil {
+		return 0, api.Errorf(api.CodeInvalid, "the command cannot be written as JSON: %v", err)
+	}
+	v := url.Values{"task": {e.Task}, "tty": {strconv.FormatBool(e.TTY)}, "command": {string(command)}}
+	return a.c.session(ctx, pathf("/v1/client/allocation/%s/exec", id), v, e)
+}
+
+// session runs a command over a websocket and returns its exit code.
+func (c *Client) session(ctx context.Context, path string, v url.Values, e Exec) (int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	conn, err := a.dialExec(ctx, id, e)
+	conn, err := c.dialSession(ctx, path, v)
 	if err != nil {
 		return 0, err
 	}
@@ -57,26 +67,21 @@ func (a Allocations) Exec(ctx context.Context, id string, e Exec) (int, error) {
 	return code, err
 }
 
-func (a Allocations) dialExec(ctx context.Context, id string, e Exec) (*websocket.Conn, error) {
-	command, err := json.Marshal(e.Command)
-	if err != nil {
-		return nil, api.Errorf(api.CodeInvalid, "the command cannot be written as JSON: %v", err)
-	}
-	v := url.Values{"task": {e.Task}, "tty": {strconv.FormatBool(e.TTY)}, "command": {string(command)}}
-	a.c.addDefaults(v)
+func (c *Client) dialSession(ctx context.Context, path string, v url.Values) (*websocket.Conn, error) {
+	c.addDefaults(v)
 	header := http.Header{}
-	a.c.authorize(header)
-	target := a.c.base.String() + pathf("/v1/client/allocation/%s/exec", id) + "?" + v.Encode()
+	c.authorize(header)
+	target := c.base.String() + path + "?" + v.Encode()
 	for attempt := 1; ; attempt++ {
-		conn, resp, err := websocket.Dial(ctx, target, &websocket.DialOptions{HTTPClient: a.c.http, HTTPHeader: header})
+		conn, resp, err := websocket.Dial(ctx, target, &websocket.DialOptions{HTTPClient: c.http, HTTPHeader: header})
 		switch {
 		case err == nil:
 			conn.SetReadLimit(1 << 20)
 			return conn, nil
 		case resp == nil || resp.StatusCode < 300:
-			return nil, a.c.transportError(ctx, err)
+			return nil, c.transportError(ctx, err)
 		}
-		err = a.c.responseError(resp)
+		err = c.responseError(resp)
 		if !awaitTurn(ctx, resp, attempt) {
 			return nil, err
 		}

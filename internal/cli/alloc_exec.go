@@ -59,7 +59,9 @@ echo hello | reeve alloc exec -t=false 3f2a cat`,
 			if err != nil {
 				return err
 			}
-			s := session{c: c, cl: r.cl, alloc: a.ID, request: client.Exec{Task: task, Command: command, TTY: tty}}
+			s := session{c: c, request: client.Exec{Task: task, Command: slices.Clone(command), TTY: tty}, exec: func(ctx context.Context, e client.Exec) (int, error) {
+				return r.cl.Allocations().Exec(ctx, a.ID, e)
+			}}
 			return s.run(r.ctx, interactive)
 		},
 	}
@@ -68,9 +70,8 @@ echo hello | reeve alloc exec -t=false 3f2a cat`,
 // A session is a command that runs in the environment of a task.
 type session struct {
 	c       *cli
-	cl      *client.Client
-	alloc   string
 	request client.Exec
+	exec    func(context.Context, client.Exec) (int, error) // runs the request
 }
 
 func (s *session) run(ctx context.Context, interactive bool) error {
@@ -88,8 +89,7 @@ func (s *session) run(ctx context.Context, interactive bool) error {
 			s.request.Resize = resize
 		}
 	}
-	s.request.Command = slices.Clone(s.request.Command)
-	code, err := s.cl.Allocations().Exec(ctx, s.alloc, s.request)
+	code, err := s.exec(ctx, s.request)
 	if err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func topLevelAliases(c *cli) []*cobra.Command {
 	var aliases []*cobra.Command
 	for _, declare := range []constructor{
 		jobRunCommand, jobStopCommand, jobInitCommand, jobValidateCommand,
-		jobInspectCommand, jobFmtCommand, allocLogsCommand, allocExecCommand, allocFSCommand,
+		jobInspectCommand, jobFmtCommand, allocLogsCommand, allocExecCommand, allocFSCommand, jobActionCommand,
 	} {
 		cmd := c.build(declare(c))
 		cmd.Hidden = true

@@ -9,6 +9,6 @@ func jobCommand(c *cli) *command {
 		short: "Run, plan, inspect, change and stop jobs",
 		long: `A job specifies groups of tasks, and the policies to place, update and recover
 them. Every accepted change creates a new version.`,
-		verbs: []constructor{jobRunCommand, jobPlanCommand, jobExplainCommand, jobValidateCommand, jobStatusCommand, jobInspectCommand, jobHistoryCommand, jobRevertCommand, jobScaleCommand, jobRestartCommand, jobRestartsCommand, jobCallbacksCommand, jobStopCommand, jobDispatchCommand, jobPeriodicCommand, jobInitCommand, jobFmtCommand},
+		verbs: []constructor{jobRunCommand, jobPlanCommand, jobExplainCommand, jobValidateCommand, jobStatusCommand, jobInspectCommand, jobHistoryCommand, jobRevertCommand, jobScaleCommand, jobRestartCommand, jobRestartsCommand, jobCallbacksCommand, jobActionCommand, jobStopCommand, jobDispatchCommand, jobPeriodicCommand, jobInitCommand, jobFmtCommand},
 	}
 }

@@ -43,7 +43,7 @@ func (r *route) isSensitive() bool {
 }
 
 // auditedParams are the parameters that records contain. None of their values can be a secret.
-var auditedParams = []string{"all", "cas", "dry_run", "force", "full", "id", "member", "node", "node_id", "now", "origin", "part", "path", "prune", "purge", "reschedule", "task", "type", "version"}
+var auditedParams = []string{"action", "all", "allocID", "cas", "dry_run", "force", "full", "group", "id", "member", "node", "node_id", "now", "origin", "part", "path", "prune", "purge", "reschedule", "task", "type", "version"}
 
 // objectHeader tells the server that received a write what the write created.
 const objectHeader = "X-Reeve-Object"

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/runner"
 )
 
 // serveExec runs a command beside a task. Its streams travel as JSON frames over a websocket.
@@ -24,9 +25,9 @@ func (n *Node) serveExec(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var argv []string
-	if err := json.Unmarshal([]byte(r.FormValue("command")), &argv); err != nil || len(argv) == 0 {
-		return api.Errorf(api.CodeInvalid, "command must be a JSON list of at least one string")
+	argv, err := commandOf(r, run)
+	if err != nil {
+		return err
 	}
 	tty, err := flag(r, "tty")
 	if err != nil {
@@ -70,6 +71,17 @@ func (n *Node) serveExec(w http.ResponseWriter, r *http.Request) error {
 	cancel()
 	helpers.Wait()
 	return nil
+}
+
+// commandOf returns the command of a request: its own, or that of the task's action which it names.
+func commandOf(r *http.Request, run *runner.Runner) (argv []string, err error) {
+	if action := r.FormValue("action"); action != "" {
+		return run.Action(r.FormValue("task"), action)
+	}
+	if err := json.Unmarshal([]byte(r.FormValue("command")), &argv); err != nil || len(argv) == 0 {
+		return nil, api.Errorf(api.CodeInvalid, "command must be a JSON list of at least one string")
+	}
+	return argv, nil
 }
 
 // reason returns an error's text, cut to fit into a websocket's close frame.

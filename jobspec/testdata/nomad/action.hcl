@@ -1,6 +1,5 @@
 # Named commands that users run in a task.
-# accept: later
-# needs: action
+# accept: yes
 
 job "action" {
   datacenters = ["dc1"]
