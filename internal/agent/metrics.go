@@ -14,7 +14,7 @@ func (a *Agent) newMetrics() *metrics.Registry {
 	sources := metrics.OfServer(a.server, a.config.Name, a.config.Version)
 	sources.Logger = a.log
 	if a.node != nil {
-		sources.Node = func() *metrics.Node { return (*metrics.Node)(a.node.Figures()) }
+		sources.Node = a.nodeFigures
 	}
 	if a.router != nil {
 		sources.Router = a.routerFigures
@@ -28,6 +28,19 @@ func (a *Agent) newMetrics() *metrics.Registry {
 		sources.CAExpiry = func() time.Time { return a.trust.Roots().Expires() }
 	}
 	return metrics.New(sources, metrics.DefaultLimits)
+}
+
+// nodeFigures converts the measurements of the node.
+func (a *Agent) nodeFigures() *metrics.Node {
+	f := a.node.Figures()
+	if f == nil {
+		return nil
+	}
+	out := &metrics.Node{Node: f.Node, Allocations: f.Allocations, Allocated: f.Allocated, Checks: f.Checks, Host: f.Host, Tasks: make([]metrics.Task, len(f.Tasks))}
+	for i, t := range f.Tasks {
+		out.Tasks[i] = metrics.Task(t)
+	}
+	return out
 }
 
 // routerFigures converts the measurements of the router.

@@ -226,6 +226,8 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusBadRequest
 			case r.Pattern == "/v1/agent/force-leave": // the query has to name a server
 				want = http.StatusBadRequest
+			case r.Pattern == "/v1/job/{id}/action": // the query has to name an action
+				want = http.StatusBadRequest
 			case r.Pattern == "/v1/node/{id}/explain": // the query has to name a job
 				want = http.StatusBadRequest
 			case strings.Contains(r.Pattern, "/dispatch") || strings.Contains(r.Pattern, "/periodic"):

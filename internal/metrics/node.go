@@ -14,6 +14,7 @@ type Node struct {
 	Allocated   api.Usage      // of the allocations that have not ended
 	Checks      map[string]int // by status of their last result
 	Host        *api.HostStats
+	Tasks       []Task
 }
 
 // node writes the measurements of a node.
@@ -39,6 +40,7 @@ func (e *emitter) node(n *Node) {
 	e.gauge("nomad.client.unallocated.cpu", float64(free.CPU), labels...)
 	e.gauge("nomad.client.unallocated.memory", float64(free.MemoryMB), labels...)
 	e.gauge("nomad.client.unallocated.disk", float64(free.DiskMB), labels...)
+	e.tasks(n.Tasks)
 	if n.Host != nil {
 		e.host(n.Host, labels)
 	}

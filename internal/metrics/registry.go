@@ -58,10 +58,11 @@ type Limits struct {
 	Groups int // groups of jobs with series of their own, seven each
 	Stacks int // stacks with series of their own, three each, of which one is a summary
 	Cores  int // cores with series of their own, two each
+	Tasks  int // tasks with series of their own, twenty each
 }
 
-// DefaultLimits are the limits of a registry. They allow about 9,000 series.
-var DefaultLimits = Limits{Groups: 1000, Stacks: 200, Cores: 128}
+// DefaultLimits are the limits of a registry. They allow about 9,000 series, and 20,000 of tasks.
+var DefaultLimits = Limits{Groups: 1000, Stacks: 200, Cores: 128, Tasks: 1000}
 
 // A Registry holds the series of one agent.
 type Registry struct {

@@ -48,7 +48,7 @@ func empty() metrics.Sources {
 		Node: func() *metrics.Node {
 			return &metrics.Node{Node: &api.Node{ID: "n"}, Host: &api.HostStats{
 				Memory: &api.HostMemoryStats{}, CPU: []*api.HostCPUStats{{CPU: "cpu0"}}, DiskStats: []*api.HostDiskStats{{Device: "/d"}},
-			}}
+			}, Tasks: []metrics.Task{{AllocID: "a", Job: "web", Group: "web", Task: "server", Namespace: "default"}}}
 		},
 		Router:     func() *metrics.Router { return &metrics.Router{} },
 		AuditSinks: func() []*api.AuditSink { return []*api.AuditSink{{Name: "siem"}} },

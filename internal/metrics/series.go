@@ -32,7 +32,7 @@ func (s *Series) Prometheus() string { return strings.ReplaceAll(s.Name, ".", "_
 
 // All returns all series, in the order of the documentation.
 func All() []*Series {
-	return slices.Concat(agentSeries(), serverSeries(), nodeSeries(), routerSeries())
+	return slices.Concat(agentSeries(), serverSeries(), nodeSeries(), taskSeries(), routerSeries())
 }
 
 // of returns series of one part of an agent.

@@ -25,7 +25,7 @@ func TestRealActionsRunTheCommandOfTheJobFile(t *testing.T) {
 		{Name: "say", Command: "/bin/echo", Args: []string{"${NOMAD_META_team}", "$(id)", "a b"}},
 	}
 	r.place(t, jobOf("service", task), "one")
-	eventually(t, "the task runs", func() bool { return strings.Contains(r.logs(t, "one", "t"), "up") })
+	r.awaitTask(t)
 	for action, want := range map[string]struct {
 		text string
 		code int

@@ -42,7 +42,17 @@ func (r *real) session(t *testing.T, tty string, argv ...string) *websocket.Conn
 func (r *real) sleeping(t *testing.T) {
 	t.Helper()
 	r.place(t, jobOf("service", shell("t", `echo up; exec sleep 600`)), "one")
-	eventually(t, "the task runs", func() bool { return strings.Contains(r.logs(t, "one", "t"), "up") })
+	r.awaitTask(t)
+}
+
+// awaitTask waits until the agent knows that the task t of the allocation one runs.
+func (r *real) awaitTask(t *testing.T) {
+	t.Helper()
+	run, err := r.runner("one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the task runs", func() bool { return len(run.Stats(t.Context())) > 0 && strings.Contains(r.logs(t, "one", "t"), "up") })
 }
 
 // result reads a session to its end.

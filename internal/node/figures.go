@@ -16,10 +16,12 @@ type Figures struct {
 	Allocated   api.Usage      // of the allocations that have not ended
 	Checks      map[string]int // by status of their last result
 	Host        *api.HostStats
+	Tasks       []TaskFigures
 }
 
 // Figures measures the node and its machine.
 func (n *Node) Figures() *Figures {
+	ctx := n.host.Context
 	node := n.Node()
 	if node == nil {
 		return nil
@@ -44,6 +46,7 @@ func (n *Node) Figures() *Figures {
 	}
 	if node.Resources != nil {
 		f.Host = n.meter.Read(node.Resources.CPU.PerCore(), time.Now())
+		f.Tasks = n.taskMeter.read(ctx, runners, float64(node.Resources.CPU.PerCore()), time.Now())
 	}
 	return f
 }

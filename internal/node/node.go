@@ -143,6 +143,7 @@ type Node struct {
 	keptOf         string               // cluster of the kept tasks; "" if unknown
 	unclaimedEnded bool                 // reports whether unclaimed tasks were ended
 	sessions       execSessions
+	taskMeter      taskMeter
 	arrivals       map[string]time.Duration // uptimes at which allocations with stop_on_client_after arrived
 	closed         bool
 	tasks          sync.WaitGroup // goroutines that start or remove runners

@@ -195,4 +195,10 @@ type Stats struct {
 	CPUTime   time.Duration // user and system time since its start
 	RSSBytes  int64
 	Processes int
+
+	// Further measurements, which only cgroups have; 0 if unknown.
+	UserTime, SystemTime                                            time.Duration
+	ThrottledPeriods                                                uint64
+	ThrottledTime                                                   time.Duration
+	MemoryBytes, MaxMemoryBytes, CacheBytes, SwapBytes, KernelBytes int64
 }

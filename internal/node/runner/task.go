@@ -21,9 +21,10 @@ type task struct {
 	spec        *api.Task
 	state       *api.TaskState
 	stage       stage
-	ran         bool // had a process at some time
-	run         int  // number of the newest run; 0 before the first
-	recordedRun int  // number of the newest run whose exit is on record
+	ran         bool   // had a process at some time
+	run         int    // number of the newest run; 0 before the first
+	recordedRun int    // number of the newest run whose exit is on record
+	oomKills    uint64 // runs since the start of the agent that the kernel ended because of their memory use
 
 	policy       restarts
 	healthySince time.Time     // when the run became healthy; zero before
@@ -188,6 +189,9 @@ func (t *task) handleExit(ctx context.Context, h driver.Handle, x driver.Exit) (
 	t.handle, t.signaled, t.recovering, t.timedOut, t.recordedRun = nil, false, false, false, t.run
 	t.stopTimeout()
 	t.addEvent(terminated(x))
+	if x.OOMKilled {
+		t.oomKills++
+	}
 	t.change(func(s *api.TaskState) { s.FinishedAt, s.Result = at, result })
 	if problem != nil {
 		t.addEvent(message("No result: %v", problem))

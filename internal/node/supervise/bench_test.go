@@ -111,3 +111,25 @@ func rss(b *testing.B, pid int) int64 {
 	b.Fatalf("process %d has no VmRSS", pid)
 	return 0
 }
+
+// BenchmarkStats1000Tasks measures 1000 tasks, as a scrape of metrics does.
+func BenchmarkStats1000Tasks(b *testing.B) {
+	const tasks = 1000
+	c := supervisetest.Connect(b)
+	var all []*supervise.Process
+	for i := range tasks {
+		p, err := c.Start(b.Context(), sleeper(b, fmt.Sprint("t/", i)))
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, p := range all {
+			if s, err := p.Stats(b.Context()); err != nil || s.Processes == 0 {
+				b.Fatalf("%+v, %v", s, err)
+			}
+		}
+	}
+}

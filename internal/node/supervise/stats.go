@@ -23,6 +23,13 @@ func (p *Process) Stats(ctx context.Context) (driver.Stats, error) {
 	st := p.status.Load()
 	s := driver.Stats{At: time.Now()}
 	group := cgroup.Load(st.Cgroups)
+	u := group.Usage()
+	s.UserTime, s.SystemTime, s.ThrottledPeriods, s.ThrottledTime = u.User, u.System, u.ThrottledPeriods, u.ThrottledTime
+	s.MemoryBytes, s.MaxMemoryBytes, s.CacheBytes, s.SwapBytes, s.KernelBytes = u.Memory, u.MaxMemory, u.Cache, u.Swap, u.Kernel
+	if u.HasCPU && u.HasMemory {
+		s.CPUTime, s.RSSBytes, s.Processes = u.CPU, u.RSS, len(group.Procs())
+		return s, nil
+	}
 	var procs []procStat
 	if group.IsZero() {
 		procs, _ = walk(markerOf(p.c.cfg.Dir, st.ID), st.PID, st.StartTime, map[int]uint64{st.PID: st.StartTime})
@@ -38,11 +45,13 @@ func (p *Process) Stats(ctx context.Context) (driver.Stats, error) {
 		s.CPUTime += time.Duration(one.Ticks) * time.Second / clockTicks
 	}
 	s.Processes = len(procs)
-	if cpu, ok := group.CPUTime(); ok {
-		s.CPUTime = cpu
+	if u.HasCPU {
+		s.CPUTime = u.CPU
 	}
-	if bytes, ok := group.Memory(); ok {
-		s.RSSBytes = bytes
+	if u.HasMemory {
+		s.RSSBytes = u.RSS
+	} else {
+		s.MemoryBytes = s.RSSBytes
 	}
 	return s, nil
 }

@@ -92,10 +92,10 @@ func TestUnifiedLimits(t *testing.T) {
 	if kills := g.OOMKills(); kills != 2 {
 		t.Errorf("%d OOM kills, want 2", kills)
 	}
-	if cpu, ok := g.CPUTime(); !ok || cpu.Microseconds() != 1500 {
+	if cpu, ok := g.Usage().CPU, g.Usage().HasCPU; !ok || cpu.Microseconds() != 1500 {
 		t.Errorf("cpu time %v, %v", cpu, ok)
 	}
-	if memory, ok := g.Memory(); !ok || memory != 4096 {
+	if memory, ok := g.Usage().RSS, g.Usage().HasMemory; !ok || memory != 4096 {
 		t.Errorf("memory %v, %v", memory, ok)
 	}
 	if diff := cmp.Diff(g.Dirs(), Load(g.Dirs()).Dirs()); diff != "" || len(g.JoinDirs()) != 0 {
