@@ -100,7 +100,9 @@ func (t *Task) unsupported(at string, r *refusals) {
 	r.never(t.CSIPlugin != nil, at, "the csi_plugin block", withoutCSI)
 	r.never(t.Kind != "", at, fmt.Sprintf("kind %q", t.Kind), withoutConsul)
 	r.never(len(t.Scaling) > 0, at, "the scaling block of a task", "set resources in the task, and scale the group with its own scaling block")
-	r.yet(len(t.Secrets) > 0, at, "the secret block", "keep secrets in variables (reeve var put), which a task with an identity block reads")
+	for _, s := range t.Secrets {
+		r.never(s != nil && s.Provider == "vault", at, fmt.Sprintf("provider \"vault\" of the secret %q", s.Name), "Reeve does not use Vault; keep the secret in a variable (reeve var put), and set provider = \"nomad\"")
+	}
 	r.yet(t.Schedule != nil, at, "the schedule block", "use a job with a periodic block")
 	if q := t.Resources; q != nil {
 		r.yet(q.NUMA != nil, at+"resources: ", "the numa block", "remove it, or reserve whole cores with cores")

@@ -173,6 +173,7 @@ type Client struct {
 	VolumePlugins string                         // directory of their plugins; default: in the data directory
 	Container     container.Config               // the driver of OCI images
 	MaxAllocsKept int                            // number of ended allocations whose directories are kept
+	PluginDir     string                         // of programs that provide secrets; default: in the data directory
 	Artifact      artifact.Config                // Dir: set by the node
 	Bridge        Bridge
 }

@@ -37,6 +37,7 @@ type fileClient struct {
 	BridgeSubnet6 string            `hcl:"bridge_network_subnet_ipv6,optional"`
 	BridgeHairpin *bool             `hcl:"bridge_network_hairpin_mode,optional"` // without effect
 	Join          *fileJoin         `hcl:"server_join,block"`
+	CommonPlugins string            `hcl:"common_plugin_dir,optional"`
 	Artifact      *fileArtifact     `hcl:"artifact,block"`
 }
 
@@ -106,6 +107,10 @@ func (c *Client) merge(k *fileClient) error {
 		c.HostNetworks = append(c.HostNetworks, api.HostNetwork{
 			Name: f.Name, CIDR: f.CIDR, Interface: f.Interface, ReservedPorts: f.ReservedPorts,
 		})
+	}
+	override(&c.PluginDir, k.CommonPlugins)
+	if c.PluginDir != "" && !filepath.IsAbs(c.PluginDir) {
+		return fmt.Errorf("common_plugin_dir %q: must be an absolute path", c.PluginDir)
 	}
 	if err := mergeArtifact(&c.Artifact, k.Artifact); err != nil {
 		return err

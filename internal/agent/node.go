@@ -52,7 +52,7 @@ func (a *Agent) newNode() (*node.Node, error) {
 		Pool: c.NodePool, Class: c.NodeClass, Meta: c.Meta, HTTPAddr: cmp.Or(a.advertise, a.Addr()), Version: a.config.Version,
 		ReservedCPU: c.Reserved.CPU.CPUShares, ReservedMB: c.Reserved.Memory.MemoryMB, ReservedDisk: c.Reserved.Disk.DiskMB,
 		ReservedPorts: c.Reserved.Networks.ReservedHostPorts, KeepEnded: c.MaxAllocsKept,
-		ReservedCores: c.ReservedCores, Devices: c.Devices, HostNetworks: c.HostNetworks, Bridge: bridge, HostVolumes: c.HostVolumes, Artifacts: c.Artifact,
+		ReservedCores: c.ReservedCores, Devices: c.Devices, HostNetworks: c.HostNetworks, Bridge: bridge, HostVolumes: c.HostVolumes, Artifacts: c.Artifact, PluginDir: c.PluginDir, ReadVariable: a.readVariable,
 		VolumesDir: cmp.Or(c.VolumesDir, filepath.Join(a.config.DataDir, "host_volumes")), VolumePlugins: cmp.Or(c.VolumePlugins, filepath.Join(a.config.DataDir, "host_volume_plugins")),
 		Servers: a.nodeServers(), ServeTask: a.serveTask, Data: dataFrom(a.client), Ended: endOf(a.client),
 		Drivers: map[string]driver.Driver{

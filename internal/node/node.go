@@ -88,12 +88,15 @@ type Config struct {
 	Data func(ctx context.Context, alloc string) (io.ReadCloser, error)
 	// Ended waits until an allocation of another node has ended, or its node is lost. A node
 	// without Ended does not wait.
-	Ended     func(ctx context.Context, alloc string) error
-	Artifacts artifact.Config          // Dir: set by the node
-	Drivers   map[string]driver.Driver // by their names in job files
-	Keeper    Keeper                   // keeps tasks that outlive the agent; nil: no driver has such tasks
-	Logger    *slog.Logger
-	Traffic   taskenv.Traffic
+	Ended func(ctx context.Context, alloc string) error
+	// ReadVariable reads a variable with the token of a task; nil: tasks have no secret blocks.
+	ReadVariable ReadVariable
+	PluginDir    string                   // of programs that provide secrets; default: in the data directory
+	Artifacts    artifact.Config          // Dir: set by the node
+	Drivers      map[string]driver.Driver // by their names in job files
+	Keeper       Keeper                   // keeps tasks that outlive the agent; nil: no driver has such tasks
+	Logger       *slog.Logger
+	Traffic      taskenv.Traffic
 	// ServeTask serves the API of the agent on the socket of a task until stop is called; nil: tasks
 	// have no socket.
 	ServeTask func(alloc, task string, l net.Listener) (stop func())
@@ -212,7 +215,7 @@ func New(c Config) (*Node, error) {
 	n.reporter = newReporter(n.sendReports, n.acknowledged)
 	n.host = &runner.Host{
 		Drivers: c.Drivers, Dirs: dirs, Ledger: l, Checks: n.checks, Node: n.Node, Environ: os.Environ(), Logger: c.Logger,
-		Context: ctx, Artifacts: artifacts, Traffic: c.Traffic, Serve: c.ServeTask, Volume: n.volumes.Path,
+		Context: ctx, Artifacts: artifacts, Secrets: newSecretSources(c), Traffic: c.Traffic, Serve: c.ServeTask, Volume: n.volumes.Path,
 		Identity: newSigner(ctx, func(ctx context.Context, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
 			return c.Servers.SignIdentities(ctx, n.identity.ID, requests)
 		}).sign,

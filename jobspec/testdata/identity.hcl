@@ -42,7 +42,7 @@ job "identified" {
       }
 
       secret "db" {
-        provider = "nomad"
+        provider = "keeper"
         path     = "nomad/jobs/identified"
         config {
           namespace = "default"

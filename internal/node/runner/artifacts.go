@@ -34,8 +34,12 @@ func (t *task) fetchArtifacts(ctx context.Context, a *api.Allocation, g *api.Gro
 	}
 	t.add(event(api.EventDownloading, "Fetching artifacts"))
 	env := t.r.host.env(a, g, s, t.r.host.Dirs.Task(a.ID, s.Name))
+	plain := t.r.host.env(a, g, s, t.r.host.Dirs.Task(a.ID, s.Name))
+	env.AddSecrets(t.secrets)
 	for i, block := range s.Artifacts {
-		if err := t.fetchArtifact(ctx, a, s, env.ReplaceArtifact(block), owner); err != nil {
+		whole, shown := env.ReplaceArtifact(block), plain.ReplaceArtifact(block)
+		whole.Source, whole.Destination = shown.Source, shown.Destination // events show them
+		if err := t.fetchArtifact(ctx, a, s, whole, owner); err != nil {
 			if ctx.Err() != nil {
 				return nil // the task was told to end
 			}

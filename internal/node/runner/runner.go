@@ -41,6 +41,8 @@ type Host struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Identity returns the signed token of a task; nil: the servers sign none.
 	Identity func(ctx context.Context, r *api.IdentityRequest) (*api.IdentityResponse, error)
+	// Secrets reads the values of secret blocks; nil: the node reads none.
+	Secrets Secrets
 	// Artifacts fetches the artifacts of tasks; nil: the node fetches none.
 	Artifacts Artifacts
 	// Serve serves the API on the socket of a task until stop is called; nil: tasks have no socket.

@@ -124,6 +124,9 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 		e.FailsTask = false // the cause is in the node's configuration or in another allocation
 		return nil, e
 	}
+	if t.secrets, err = t.obtainSecrets(ctx, a, g, s); err != nil {
+		return nil, secretFailure(err)
+	}
 	dt := t.driverTask(a, g, s, run)
 	if dt.Mounts, err = h.mounts(ctx, a, g, s); err != nil {
 		return nil, setupFailure(err)
@@ -195,6 +198,7 @@ func runID(alloc, task string, run int) string {
 func (t *task) driverTask(a *api.Allocation, g *api.Group, s *api.Task, run int) *driver.Task {
 	dir := t.r.host.Dirs.Task(a.ID, s.Name)
 	env := t.r.host.env(a, g, s, dir)
+	env.AddSecrets(t.secrets)
 	dt := &driver.Task{
 		ID: runID(a.ID, s.Name, run), AllocID: a.ID, Name: s.Name, Config: env.ReplaceConfig(s.Config), Env: env.List(),
 		User: env.Replace(s.User), Dir: dir, Resources: taskenv.Limits(a, s), KillSignal: s.KillSignal, Daemon: s.Daemon,

@@ -11,6 +11,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/ledger"
+	"github.com/reeve-run/reeve/internal/node/taskenv"
 )
 
 // A task is one task of a runner. The runner's mutex guards all fields. spec and state are
@@ -40,6 +41,7 @@ type task struct {
 	recovering   bool        // Resume is looking for the process of an earlier agent
 	wake         chan struct{}
 	socket       func()               // ends the task's socket; nil: it has none. Of the loop alone
+	secrets      taskenv.Secrets      // of the run that starts. Of the loop alone
 	fetched      bool                 // its artifacts are in its directory
 	renewals     map[string]time.Time // of the run's identities, by name; replaced, never changed in place
 

@@ -1,6 +1,5 @@
 # A secret for all tasks of a group.
-# accept: later
-# needs: secret
+# accept: yes
 
 job "api" {
   group "api" {

@@ -1,6 +1,5 @@
 # A secret from the variables of the cluster.
-# accept: later
-# needs: secret
+# accept: yes
 
 job "secret-nomad" {
   datacenters = ["dc1"]

@@ -1,6 +1,7 @@
 # A secret from a key-value store.
-# accept: later
-# needs: secret
+# accept: refused
+# needs: provider
+# error: group "secret": task "vault": provider "vault" of the secret "db" is not supported: Reeve does not use Vault; keep the secret in a variable (reeve var put), and set provider = "nomad"
 
 job "secret-vault" {
   datacenters = ["dc1"]
