@@ -348,6 +348,7 @@ func (n *Node) describe(ctx context.Context) *api.Node {
 		self.Meta = map[string]string{}
 	}
 	maps.Copy(self.Attributes, artifact.Fingerprint())
+	self.Attributes["secrets.storage"] = n.dirs.SecretStorage()
 	for k, v := range c.Attributes {
 		self.Attributes[k] = v
 	}

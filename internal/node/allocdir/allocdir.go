@@ -25,10 +25,11 @@ import (
 
 // Tree holds the directories of all allocations of a node.
 type Tree struct {
-	root    string        // DATA/alloc
-	secrets string        // see secretsDir
-	busy    chan struct{} // directories are created or removed
-	writes  chan struct{} // files are written into directories that exist
+	root     string        // DATA/alloc
+	secrets  string        // see secretsDir
+	inMemory bool          // secrets are on a memory file system
+	busy     chan struct{} // directories are created or removed
+	writes   chan struct{} // files are written into directories that exist
 }
 
 // builders bounds the number of directories that are created concurrently: file systems
@@ -50,6 +51,7 @@ func Open(dataDir string) (*Tree, error) {
 		return nil, err
 	}
 	t.secrets = secretsDir(abs)
+	t.inMemory = t.secrets != filepath.Join(abs, "secrets")
 	if err := makeDir(t.secrets, 0o711); err != nil {
 		return nil, err
 	}
@@ -138,6 +140,9 @@ func makeOwned(in *beneath.Dir, name string, mode os.FileMode, owner Owner) erro
 }
 
 func (t *Tree) buildSecrets(d driver.Dir, owner Owner) error {
+	if err := t.checkSecrets(); err != nil {
+		return err
+	}
 	of := filepath.Dir(d.Secrets)
 	if err := makeDir(of, 0o711); err != nil {
 		return err

@@ -100,5 +100,42 @@ func mountSecrets(dir string) error {
 	if own.Dev != parent.Dev {
 		return nil
 	}
-	return unix.Mount("reeve-secrets", dir, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=0711,size="+sharedSecretsSize)
+	const flags, options = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC, "mode=0711,size=" + sharedSecretsSize
+	err := unix.Mount("reeve-secrets", dir, "tmpfs", flags, options+",noswap")
+	if errors.Is(err, unix.EINVAL) { // noswap needs Linux 6.4
+		err = unix.Mount("reeve-secrets", dir, "tmpfs", flags, options)
+	}
+	return err
+}
+
+// checkSecrets verifies that secrets are still in memory: another program may have unmounted the file
+// system, and what is written then would stay on the disk.
+func (t *Tree) checkSecrets() error {
+	if !t.inMemory {
+		return nil
+	}
+	var st unix.Statfs_t
+	if err := unix.Statfs(t.secrets, &st); err != nil {
+		return fmt.Errorf("check the directory of secrets: %w", err)
+	}
+	if st.Type != unix.TMPFS_MAGIC || !isMountedIn(t.secrets) {
+		return fmt.Errorf("the memory file system for secrets is not mounted at %s any longer: restart the agent, which mounts it", filepath.Dir(t.secrets))
+	}
+	return nil
+}
+
+// isMountedIn reports whether the shared directory above dir is a mount of its own, and not a part of
+// a larger memory file system such as /run.
+func isMountedIn(dir string) bool {
+	var own, parent unix.Stat_t
+	shared := filepath.Dir(dir)
+	return unix.Lstat(shared, &own) == nil && unix.Lstat(filepath.Dir(shared), &parent) == nil && own.Dev != parent.Dev
+}
+
+// SecretStorage describes where secrets are: "memory", or "disk" if the agent cannot mount a file system.
+func (t *Tree) SecretStorage() string {
+	if t.inMemory {
+		return "memory"
+	}
+	return "disk"
 }
