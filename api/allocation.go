@@ -220,6 +220,8 @@ type TaskState struct {
 	Launch      string       `json:",omitempty"` // token of the run that the state describes
 	Events      []*TaskEvent // oldest first; at most TaskEventsKept
 	Result      string       `json:",omitempty"` // content of Task.ResultFile after its last run
+	// Templates are those of the task, in its order; nil before the first rendering.
+	Templates []*TemplateState `json:",omitempty"`
 }
 
 // IsSuccessful reports whether the task ended and did not fail.
@@ -238,6 +240,7 @@ const (
 	EventFailedValidation = "Failed Validation"
 	EventDriverFailure    = "Driver Failure"
 	EventDriverMessage    = "Driver"
+	EventTemplate         = "Template"
 	EventStarted          = "Started"
 	EventRestored         = "Restored" // found again after the agent restarted
 	EventTerminated       = "Terminated"

@@ -94,7 +94,6 @@ func unsupportedServices(at string, services []*Service, r *refusals) {
 }
 
 func (t *Task) unsupported(at string, r *refusals) {
-	r.yet(len(t.Templates) > 0, at, "the template block", "set values in env, or let the task read variables with an identity block")
 	r.never(t.Vault != nil, at, "the vault block", withoutVault)
 	r.never(t.Consul != nil, at, "the consul block", withoutConsul)
 	r.never(t.CSIPlugin != nil, at, "the csi_plugin block", withoutCSI)

@@ -224,6 +224,7 @@ func (t *Task) validate(c *complaints, at string, ports map[string]bool) {
 	t.validateArtifacts(c, at)
 	t.validateActions(c, at)
 	t.validateSecrets(c, at)
+	t.validateTemplates(c, at)
 	if t.Goal != "" && t.Goal != GoalRunning && t.Goal != GoalFinish && t.Goal != GoalOnce {
 		c.add("%s: goal %q: must be %s, %s or %s", at, t.Goal, GoalRunning, GoalFinish, GoalOnce)
 	}

@@ -60,6 +60,12 @@ func (n Nodes) SignIdentities(ctx context.Context, id string, requests []*api.Id
 	return answer.Responses, nil
 }
 
+// TemplateValues returns the values of templates that differ from those of the node, once one does, or the request
+// has waited long enough.
+func (n Nodes) TemplateValues(ctx context.Context, id string, r *api.TemplateValuesRequest) (*api.TemplateValuesResponse, error) {
+	return nodeCall[*api.TemplateValuesResponse](ctx, n, pathf("/v1/node/%s/template-values", id), r)
+}
+
 // ReportTraffic reports what a router counted.
 func (n Nodes) ReportTraffic(ctx context.Context, report *api.TrafficReport) (*api.TrafficResponse, error) {
 	return nodeCall[*api.TrafficResponse](ctx, n, "/v1/traffic", report)

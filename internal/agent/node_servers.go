@@ -64,6 +64,10 @@ func (s nodeServers) SignIdentities(ctx context.Context, id string, requests []*
 	return s.nodes.SignIdentities(ctx, id, requests)
 }
 
+func (s nodeServers) TemplateValues(ctx context.Context, id string, r *api.TemplateValuesRequest) (*api.TemplateValuesResponse, error) {
+	return s.nodes.TemplateValues(ctx, id, r)
+}
+
 func (s nodeServers) UpdateAllocations(ctx context.Context, id string, allocs []*api.Allocation) error {
 	_, err := s.nodes.UpdateAllocations(ctx, id, allocs)
 	return err

@@ -1796,6 +1796,13 @@ func (m *TaskState) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if len(m.TemplatesJson) > 0 {
+		i -= len(m.TemplatesJson)
+		copy(dAtA[i:], m.TemplatesJson)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.TemplatesJson)))
+		i--
+		dAtA[i] = 0x5a
+	}
 	if len(m.Result) > 0 {
 		i -= len(m.Result)
 		copy(dAtA[i:], m.Result)
@@ -2807,6 +2814,10 @@ func (m *TaskState) SizeVT() (n int) {
 		n += 1 + protohelpers.SizeOfVarint(uint64(m.Launch))
 	}
 	l = len(m.Result)
+	if l > 0 {
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	l = len(m.TemplatesJson)
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
@@ -7646,6 +7657,40 @@ func (m *TaskState) UnmarshalVT(dAtA []byte) error {
 				return io.ErrUnexpectedEOF
 			}
 			m.Result = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
+		case 11:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field TemplatesJson", wireType)
+			}
+			var byteLen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				byteLen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if byteLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + byteLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.TemplatesJson = append(m.TemplatesJson[:0], dAtA[iNdEx:postIndex]...)
+			if m.TemplatesJson == nil {
+				m.TemplatesJson = []byte{}
+			}
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

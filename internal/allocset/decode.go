@@ -289,6 +289,9 @@ func (d *decoder) taskState(w *TaskState) *api.TaskState {
 		LastRestart: FromNanos(w.GetLastRestart()), StartedAt: FromNanos(w.GetStartedAt()), FinishedAt: FromNanos(w.GetFinishedAt()),
 		Launch: d.name(w.GetLaunch()), Result: w.GetResult(),
 	}
+	if len(w.GetTemplatesJson()) > 0 {
+		d.json(w.TemplatesJson, &s.Templates)
+	}
 	for _, e := range w.GetEvents() {
 		v := &api.TaskEvent{
 			Type: d.name(e.GetType()), Time: e.GetTime(), DisplayMessage: d.name(e.GetDisplayMessage()), Message: d.name(e.GetMessage()),

@@ -410,6 +410,9 @@ func (e *Encoder) taskState(task string, s *api.TaskState) *TaskState {
 		LastRestart: Nanos(s.LastRestart), StartedAt: Nanos(s.StartedAt), FinishedAt: Nanos(s.FinishedAt),
 		Launch: e.name(s.Launch), Result: s.Result,
 	}
+	if len(s.Templates) > 0 {
+		w.TemplatesJson = mustJSON(s.Templates)
+	}
 	for _, v := range s.Events {
 		if v == nil {
 			continue

@@ -6,4 +6,4 @@
 package allocset
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "e2284421c15d6a91af3bf6d042e743769d2e5e86d744d25190407bb398fa35fa"
+const schemaSum = "38a94edbff0adefa3d8f8a436381411cc1ef742f2212b288150e2a82afcdca30"

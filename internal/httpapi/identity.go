@@ -37,6 +37,12 @@ func signIdentities(c *call, r *api.IdentitiesRequest) (*api.IdentitiesResponse,
 	return answer, 0, nil
 }
 
+// templateValues returns values for the templates of tasks of the node in the path.
+func templateValues(c *call, r *api.TemplateValuesRequest) (*api.TemplateValuesResponse, uint64, error) {
+	answer, err := c.Server.TemplateValues(c.r.Context(), c.id(), r)
+	return answer, 0, err
+}
+
 func getKeySet(c *call, v *state.Snapshot) (*identity.KeySet, uint64, error) {
 	return c.Server.KeySet(v), v.TableIndex(c.route.Tables...), nil
 }

@@ -37,6 +37,7 @@ func secretRoutes() []route {
 		read("/v1/operator/keyring/recovery", ReadKeyring, "Returns the public part of the recovery key.", getRecoveryKey).blocking(state.TableRecoveryKeys),
 		write(put, "/v1/operator/keyring/recovery", Management, "Replaces the recovery key: stores the public part of a new one.", putRecoveryKey).strict(),
 		write(put, "/v1/node/{id}/identities", BeNode, "Returns the signed tokens of tasks that a node runs.", signIdentities).forNodes(ownNode).reading(),
+		write(put, "/v1/node/{id}/template-values", BeNode, "Returns the values that templates of a node's tasks need, once one differs from what the node has.", templateValues).forNodes(ownNode).reading().upTo(nodeBodyLimit),
 		read(keySetPath, Anonymous, "Returns the public keys that verify the identities of tasks: a JSON Web Key Set.", getKeySet).blocking(keys).open(),
 		plain(discoveryPath, Anonymous, "Returns where others find the keys that verify identities: an OpenID discovery document. 404 unless `oidc_issuer` is configured.", getDiscovery).open(),
 		write(put, "/v1/operator/keyring/recover", Management, "Opens root keys that other machines sealed, with the secret of the recovery key.", recoverKeyring).strict(),

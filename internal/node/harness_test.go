@@ -116,6 +116,10 @@ func (s *fakeServers) ReportVolumes(context.Context, string, []*api.HostVolumeRe
 	return nil
 }
 
+func (s *fakeServers) TemplateValues(ctx context.Context, _ string, _ *api.TemplateValuesRequest) (*api.TemplateValuesResponse, error) {
+	return nil, errAway
+}
+
 func (s *fakeServers) OfferOrphans(_ context.Context, _ string, orphans []*api.OfferedOrphan) (map[string]string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,6 +33,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/ledger"
 	"github.com/reeve-run/reeve/internal/node/runner"
 	"github.com/reeve-run/reeve/internal/node/taskenv"
+	"github.com/reeve-run/reeve/internal/node/templates"
 	"github.com/reeve-run/reeve/internal/node/volume"
 )
 
@@ -47,6 +48,8 @@ type Servers interface {
 	UpdateAllocations(ctx context.Context, nodeID string, allocs []*api.Allocation) error
 	// SignIdentities returns the signed tokens of tasks that the node runs, in the order of the requests.
 	SignIdentities(ctx context.Context, nodeID string, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error)
+	// TemplateValues returns the values of templates that differ from those of the node, once one does.
+	TemplateValues(ctx context.Context, nodeID string, r *api.TemplateValuesRequest) (*api.TemplateValuesResponse, error)
 	// OfferOrphans returns the reasons for rejected orphans, by allocation id.
 	OfferOrphans(ctx context.Context, nodeID string, orphans []*api.OfferedOrphan) (map[string]string, error)
 	// ReportVolumes reports on the node's dynamic volumes.
@@ -219,6 +222,9 @@ func New(c Config) (*Node, error) {
 		Identity: newSigner(ctx, func(ctx context.Context, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
 			return c.Servers.SignIdentities(ctx, n.identity.ID, requests)
 		}).sign,
+		Templates: templates.New(ctx, func(ctx context.Context, r *api.TemplateValuesRequest) (*api.TemplateValuesResponse, error) {
+			return c.Servers.TemplateValues(ctx, n.identity.ID, r)
+		}, c.Logger),
 		Changed: func(r *runner.Runner, urgent bool) { n.reporter.mark(r.ID(), r.Report, urgent) },
 	}
 	if err := n.openNetworks(); err != nil {

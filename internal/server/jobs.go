@@ -39,7 +39,7 @@ func (s *Server) registerJob(ctx context.Context, req *api.RegisterJobRequest) (
 	if err != nil {
 		return nil, err
 	}
-	warnings := append(job.Warnings(), volumeWarnings(snap, job)...)
+	warnings := slices.Concat(job.Warnings(), volumeWarnings(snap, job), s.templateWarnings(snap, job))
 	stored := snap.Job(job.Namespace, job.ID)
 	if stored != nil && !stored.Stop {
 		preserve(job, stored, req)
@@ -120,6 +120,9 @@ func admitJob(snap *state.Snapshot, job *api.Job, namespace string) (*api.Job, e
 			Message: "the job uses what this version does not support; remove it",
 			Detail:  fields,
 		}
+	}
+	if problems := templateProblems(job); len(problems) > 0 {
+		return nil, &api.Error{Code: api.CodeInvalid, Message: "the job has templates that are not valid", Detail: problems}
 	}
 	if err := snap.CheckNamespace(job); err != nil {
 		return nil, err

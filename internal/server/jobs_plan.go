@@ -29,7 +29,7 @@ func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.Pla
 	}
 	now := time.Now()
 	stored := snap.Job(job.Namespace, job.ID)
-	res := &api.PlanJobResponse{Warnings: strings.Join(job.Warnings(), "\n")}
+	res := &api.PlanJobResponse{Warnings: strings.Join(append(job.Warnings(), s.templateWarnings(snap, job)...), "\n")}
 	if err := s.checkRegistration(); err != nil {
 		res.Warnings = strings.TrimPrefix(res.Warnings+"\n"+err.Error(), "\n")
 	}

@@ -198,3 +198,17 @@ func (d *Dir) Replace(from, to string) error {
 	}
 	return nil
 }
+
+// Chmod sets the permissions of a regular file that this process's caller has just created.
+func (d *Dir) Chmod(name string, mode fs.FileMode) error {
+	if err := single(name); err != nil {
+		return err
+	}
+	fd, err := openat(d.fd(), name, unix.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return d.fail("set the permissions of", name, err)
+	}
+	f := os.NewFile(uintptr(fd), d.path(name))
+	defer f.Close()
+	return f.Chmod(mode.Perm())
+}

@@ -26,6 +26,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/ledger"
 	"github.com/reeve-run/reeve/internal/node/taskenv"
+	"github.com/reeve-run/reeve/internal/node/templates"
 )
 
 // Host holds the parts of the node that runners share.
@@ -45,6 +46,8 @@ type Host struct {
 	Secrets Secrets
 	// Artifacts fetches the artifacts of tasks; nil: the node fetches none.
 	Artifacts Artifacts
+	// Templates keeps the values of templates; nil: the node renders none.
+	Templates *templates.Watcher
 	// Serve serves the API on the socket of a task until stop is called; nil: tasks have no socket.
 	Serve func(alloc, task string, l net.Listener) (stop func())
 	// Volume returns the directory of a dynamic volume of this node, once it exists; nil: it has none.

@@ -128,7 +128,8 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 		return nil, secretFailure(err)
 	}
 	dt := t.driverTask(a, g, s, run)
-	if dt.Mounts, err = h.mounts(ctx, a, g, s); err != nil {
+	mounts, err := h.mounts(ctx, a, g, s)
+	if err != nil {
 		return nil, setupFailure(err)
 	}
 	virtual, ok := d.(interface{ WithoutDirs(*driver.Task) bool })
@@ -152,7 +153,14 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 			return nil, setupFailure(err)
 		}
 	}
-	dt.Env = append(dt.Env, env...)
+	rendered, err := t.renderAll(ctx, a, s, h.env(a, g, s, h.Dirs.Task(a.ID, s.Name)), owner)
+	if err != nil {
+		return nil, setupFailure(err)
+	}
+	if len(rendered) > 0 {
+		dt = t.driverTaskWith(a, g, s, run, rendered)
+	}
+	dt.Env, dt.Mounts = append(dt.Env, env...), mounts
 	if e := t.fetchArtifacts(ctx, a, g, s, owner); e != nil {
 		return nil, e
 	}
@@ -196,9 +204,15 @@ func runID(alloc, task string, run int) string {
 
 // driverTask returns the description of a run for its driver.
 func (t *task) driverTask(a *api.Allocation, g *api.Group, s *api.Task, run int) *driver.Task {
+	return t.driverTaskWith(a, g, s, run, nil)
+}
+
+// driverTaskWith is driverTask with the variables of templates.
+func (t *task) driverTaskWith(a *api.Allocation, g *api.Group, s *api.Task, run int, rendered map[string]string) *driver.Task {
 	dir := t.r.host.Dirs.Task(a.ID, s.Name)
 	env := t.r.host.env(a, g, s, dir)
 	env.AddSecrets(t.secrets)
+	env.Add(rendered)
 	dt := &driver.Task{
 		ID: runID(a.ID, s.Name, run), AllocID: a.ID, Name: s.Name, Config: env.ReplaceConfig(s.Config), Env: env.List(),
 		User: env.Replace(s.User), Dir: dir, Resources: taskenv.Limits(a, s), KillSignal: s.KillSignal, Daemon: s.Daemon,

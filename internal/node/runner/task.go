@@ -12,6 +12,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/ledger"
 	"github.com/reeve-run/reeve/internal/node/taskenv"
+	"github.com/reeve-run/reeve/internal/node/templates"
 )
 
 // A task is one task of a runner. The runner's mutex guards all fields. spec and state are
@@ -43,6 +44,9 @@ type task struct {
 	socket       func()               // ends the task's socket; nil: it has none. Of the loop alone
 	secrets      taskenv.Secrets      // of the run that starts. Of the loop alone
 	fetched      bool                 // its artifacts are in its directory
+	watch        *templates.Watch     // of its templates; nil: none. Of the loop alone
+	templates    templateRecord       // of its templates
+	firstRun     bool                 // its templates were rendered for the first time, for the current run
 	renewals     map[string]time.Time // of the run's identities, by name; replaced, never changed in place
 
 	// The state of its launch; see launch.go.
@@ -107,6 +111,7 @@ func (t *task) loop(ctx context.Context, found driver.Handle) {
 		t.adoptSocket()
 	}
 	defer t.closeSocket()
+	defer t.closeWatch()
 	for ctx.Err() == nil {
 		if h == nil {
 			h = t.start(ctx)
@@ -117,9 +122,10 @@ func (t *task) loop(ctx context.Context, found driver.Handle) {
 		var dead bool
 		var delay time.Duration
 		if h != nil {
-			stop := t.keepIdentities(ctx, h)
+			stop, stopTemplates := t.keepIdentities(ctx, h), t.keepTemplates(ctx, h)
 			exit, err := h.Wait(ctx)
 			stop()
+			stopTemplates()
 			t.closeSocket()
 			if ctx.Err() != nil {
 				return

@@ -71,6 +71,18 @@ func (e *Env) set(name, value string) {
 // Get returns a variable's value; "" if it is not set.
 func (e *Env) Get(name string) string { return e.vars[name] }
 
+// Lookup returns a variable, or an attribute of the node such as node.unique.id.
+func (e *Env) Lookup(name string) (string, bool) {
+	if v, ok := e.vars[name]; ok {
+		return v, true
+	}
+	v, ok := e.scope[name]
+	return v, ok
+}
+
+// Add sets further variables, over those of the same names.
+func (e *Env) Add(vars map[string]string) { maps.Copy(e.vars, vars) }
+
 // List returns the environment as KEY=value, sorted.
 func (e *Env) List() []string {
 	list := make([]string, 0, len(e.vars))
