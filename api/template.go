@@ -123,7 +123,7 @@ func (t *Template) validate(c *complaints, at string) {
 	switch {
 	case t.DestPath == "":
 		c.add("%s: destination is missing: name a file below local/, secrets/, or the task's directory", at)
-	case !isTemplatePath(t.DestPath):
+	case !isTemplateFile(t.DestPath):
 		c.add("%s: destination must name a file below the task's directory, such as local/app.conf", at)
 	}
 	switch {
@@ -131,7 +131,7 @@ func (t *Template) validate(c *complaints, at string) {
 		c.add("%s: has source and data; remove one of them", at)
 	case t.SourcePath == "" && t.EmbeddedTmpl == "":
 		c.add("%s: data is missing: write the template there, or name its file in source", at)
-	case t.SourcePath != "" && !isTemplatePath(t.SourcePath):
+	case t.SourcePath != "" && !isTemplateFile(t.SourcePath):
 		c.add("%s: source must name a file below the task's directory, such as local/app.tpl", at)
 	}
 	if _, err := t.Mode(); err != nil {
@@ -199,9 +199,9 @@ func (t *Template) validateChange(c *complaints, at string) {
 	}
 }
 
-// isTemplatePath reports whether a path, also one that begins with a variable of a task's directory, names a file below
+// isTemplateFile reports whether a path, also one that begins with a variable of a task's directory, names a file below
 // the task's directory.
-func isTemplatePath(file string) bool {
+func isTemplateFile(file string) bool {
 	_, ok := TemplatePath(file)
 	return ok
 }

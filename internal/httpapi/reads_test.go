@@ -38,7 +38,7 @@ var leaderRoutes = []string{
 }
 
 // readsWithBody are all reads that have a body. Every other route with a body is a write, which the leader makes.
-var readsWithBody = []string{"PUT /v1/jobs/statuses", "PUT /v1/node/{id}/identities", "PUT /v1/search"}
+var readsWithBody = []string{"PUT /v1/jobs/statuses", "PUT /v1/node/{id}/identities", "PUT /v1/node/{id}/template-values", "PUT /v1/search"}
 
 func TestEveryServerAnswersReadsExceptTheLeaders(t *testing.T) {
 	var leads, bodies []string

@@ -138,6 +138,7 @@ var samples = map[string]string{
 	"PUT /v1/evaluation/{id}/unblock":                ``,
 	"DELETE /v1/evaluations":                         `{"Filter": "Status == \"failed\""}`,
 	"PUT /v1/allocation/{id}/stop":                   ``,
+	"PUT /v1/node/{id}/template-values":              `{"Tasks": []}`,
 	"PUT /v1/node/{id}/identities":                   `{"Requests": [{"AllocID": "99999999-2222-3333-4444-555555555555", "Task": "main", "Identity": "default"}]}`,
 	"PUT /v1/node/{id}/heartbeat":                    ``,
 	"PUT /v1/server/heartbeats":                      ``,

@@ -153,6 +153,9 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 			return nil, setupFailure(err)
 		}
 	}
+	if e := t.fetchArtifacts(ctx, a, g, s, owner); e != nil {
+		return nil, e
+	}
 	rendered, err := t.renderAll(ctx, a, s, h.env(a, g, s, h.Dirs.Task(a.ID, s.Name)), owner)
 	if err != nil {
 		return nil, setupFailure(err)
@@ -161,9 +164,6 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 		dt = t.driverTaskWith(a, g, s, run, rendered)
 	}
 	dt.Env, dt.Mounts = append(dt.Env, env...), mounts
-	if e := t.fetchArtifacts(ctx, a, g, s, owner); e != nil {
-		return nil, e
-	}
 	if err := recorded(); err != nil {
 		return nil, setupFailure(err)
 	}

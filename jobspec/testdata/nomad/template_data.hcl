@@ -1,6 +1,5 @@
 # A configuration file from the environment of the task.
-# accept: later
-# needs: template
+# accept: yes
 
 job "template-data" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # Other delimiters, for files that contain braces.
-# accept: later
-# needs: template
+# accept: yes
 
 job "template-delimiters" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # The content of the template comes from a file beside the job file.
-# accept: later
-# needs: template
+# accept: yes
 
 job "template-file-function" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # Upstreams from the catalog of services.
-# accept: later
-# needs: template
+# accept: yes
 
 job "template-nomad-service" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # Settings from variables of the cluster.
-# accept: later
-# needs: template
+# accept: yes
 
 job "template-nomad-var" {
   datacenters = ["dc1"]

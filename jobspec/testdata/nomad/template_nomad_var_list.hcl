@@ -1,6 +1,5 @@
 # One line for each variable below a path.
-# accept: later
-# needs: template
+# accept: yes
 
 job "template-nomad-var-list" {
   datacenters = ["dc1"]

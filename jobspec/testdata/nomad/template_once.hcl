@@ -1,6 +1,5 @@
 # A file that is rendered once.
-# accept: later
-# needs: template
+# accept: yes
 
 job "template-once" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # Owner, group and permissions of the file.
-# accept: later
-# needs: template
+# accept: yes
 
 job "template-perms" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A changed file is followed by a command.
-# accept: later
-# needs: template
+# accept: yes
 
 job "template-script" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A template that is a file of the task.
-# accept: later
-# needs: template
+# accept: yes
 
 job "template-source" {
   datacenters = ["dc1"]

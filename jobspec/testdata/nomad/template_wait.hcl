@@ -1,6 +1,5 @@
 # Changes are collected for a while.
-# accept: later
-# needs: template
+# accept: yes
 
 job "template-wait" {
   datacenters = ["dc1"]
