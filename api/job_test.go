@@ -235,7 +235,6 @@ func TestUnsupportedNamesTheField(t *testing.T) {
 	want := []string{
 		`region "eu" is not supported: Reeve has one region; remove it, or set region = "global"`,
 		`group "site": network: mode "cni/weave" is not supported yet; use mode = "bridge", or "host" and let the task listen on $NOMAD_PORT_label of its port`,
-		`group "site": task "server": the template block is not supported yet; set values in env, or let the task read variables with an identity block`,
 	}
 	if diff := cmp.Diff(want, Unsupported(j)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

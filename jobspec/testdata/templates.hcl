@@ -23,8 +23,7 @@ EOF_SCRIPT
       template {
         destination          = "secrets/app.env"
         env                  = true
-        change_mode          = "signal"
-        change_signal        = "SIGHUP"
+        change_mode          = "restart"
         error_on_missing_key = true
         data                 = <<-EOT
           {{ with nomadVar "nomad/jobs/rendered" }}

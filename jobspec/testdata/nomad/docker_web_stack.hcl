@@ -1,6 +1,6 @@
 # A web service as teams write it: bridge, template, checks, rolling update.
 # accept: later
-# needs: docker, template
+# needs: docker
 
 job "shop" {
   datacenters = ["dc1"]

@@ -1,8 +1,7 @@
 # Vault for all tasks of a group, and secrets in a template.
 # accept: refused
-# needs: template, vault
+# needs: vault
 # error: group "vault": task "group": the vault block is not supported: Reeve does not use Vault; remove it, and keep secrets in variables (reeve var put), which a task with an identity block reads
-# error: group "vault": task "group": the template block is not supported yet; set values in env, or let the task read variables with an identity block
 
 job "vault-group" {
   datacenters = ["dc1"]
