@@ -4,11 +4,13 @@
 package cgroup
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -107,12 +109,25 @@ func (g *Group) Remove() error {
 	var first error
 	for _, d := range g.Dirs() {
 		for _, sub := range tree(d) {
-			if err := os.Remove(sub); err != nil && !os.IsNotExist(err) && first == nil {
+			if err := g.removeDir(sub); err != nil && !os.IsNotExist(err) && first == nil {
 				first = err
 			}
 		}
 	}
 	return first
+}
+
+// removeDir removes a directory. The kernel lists no process that is about to end, but keeps its
+// group until it has ended.
+func (g *Group) removeDir(dir string) error {
+	const attempts = 20
+	for n := 1; ; n++ {
+		err := os.Remove(dir)
+		if n == attempts || !errors.Is(err, unix.EBUSY) || len(fields(filepath.Join(dir, "cgroup.procs"))) > 0 {
+			return err
+		}
+		time.Sleep(time.Duration(n) * time.Millisecond)
+	}
 }
 
 // tree returns dir and all directories below it, the deepest first.

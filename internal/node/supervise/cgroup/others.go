@@ -4,7 +4,6 @@
 package cgroup
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 )
@@ -33,7 +32,7 @@ func (t *Tree) RemoveOthers(name string) {
 
 func removeTree(dir string) {
 	for _, d := range tree(dir) {
-		os.Remove(d)
+		(&Group{}).removeDir(d)
 	}
 }
 
