@@ -207,7 +207,7 @@ var rooms = []struct {
 	{"internal/cli", []string{"api", "client", "jobspec", "internal/agent", "internal/keyring", "internal/pki", "internal/secretfile", "internal/trust", "internal/sim", "internal/snapshotfile"}},
 	{"cmd", []string{"internal/cli", "internal/node/supervise", "internal/node/artifact"}},
 	{"internal/testbed", []string{"api", "client", "internal/failpoint"}},
-	{"internal/bench", []string{"api", "client", "internal/testbed"}},
+	{"internal/bench", []string{"api", "client", "internal/testbed", "internal/node/driver/container/containertest"}},
 	{"internal/jepsen", []string{"api", "client", "internal/failpoint", "internal/testbed"}},
 	{"internal/pack", nil},
 	{"examples", []string{"api", "client"}},

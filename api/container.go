@@ -97,7 +97,7 @@ const (
 func ParseContainerConfig(config map[string]any) (*ContainerConfig, []string) {
 	c := &ContainerConfig{PullTimeout: 5 * time.Minute}
 	var problems []string
-	known := slices.Sorted(maps.Keys(containerFields))
+	known := slices.DeleteFunc(slices.Sorted(maps.Keys(containerFields)), func(k string) bool { return containerFields[k].never != "" })
 	for _, k := range slices.Sorted(maps.Keys(config)) {
 		f, ok := containerFields[k]
 		v := config[k]

@@ -39,6 +39,7 @@ var measurements = []measurement{
 	{"dispatch-many", dispatchMany},
 	{"mock-1000", mockThousand},
 	{"memory-1000", taskMemory},
+	{"containers", containers},
 	{"restart", restart},
 	{"two-million", restartLarge},
 	{"running-10000", runningMemory},

@@ -167,6 +167,7 @@ func (s *supervisor) adopt(t *task, pid int) error {
 	stat, err := readStat(pid)
 	ours := err == nil && stat.PPID == os.Getpid()
 	s.mu.Lock()
+	t.startedAt = time.Now()
 	ws, gone := s.orphans[pid]
 	if ours {
 		if t.pidfd, err = unix.PidfdOpen(pid, 0); err == nil {

@@ -29,3 +29,5 @@ func TestCommandsRunInTheContainer(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func execTrue() driver.Exec { return driver.Exec{Argv: []string{"/bin/tool", "exit", "0"}} }

@@ -26,8 +26,8 @@ const initPath = "/dev/reeve-init"
 func (p *plan) addMounts() error {
 	p.addKernel()
 	t := p.task
-	for target, source := range map[string]string{"/alloc": t.Dir.Alloc, "/local": t.Dir.Local, "/secrets": t.Dir.Secrets} {
-		p.bind(oci.Bind{Source: source, Inert: true}, target, "")
+	for _, dir := range [][2]string{{t.Dir.Alloc, "/alloc"}, {t.Dir.Local, "/local"}, {t.Dir.Secrets, "/secrets"}} {
+		p.bind(oci.Bind{Source: dir[0], Inert: true}, dir[1], "")
 	}
 	for _, name := range []string{"hosts", "resolv.conf", "hostname"} {
 		p.bind(oci.Bind{Source: filesDir(t.Dir) + "/" + name, Inert: true}, "/etc/"+name, "")
