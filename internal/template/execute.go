@@ -106,11 +106,9 @@ func (x *execution) adapt(name string, fn any) func(args ...any) (any, error) {
 		}
 		in := make([]reflect.Value, len(args))
 		for i, arg := range args {
-			to := anyType
-			if i < fixed {
-				to = t.In(i)
-			} else {
-				to = t.In(fixed).Elem()
+			to := t.In(min(i, fixed))
+			if i >= fixed {
+				to = to.Elem() // of the variadic argument
 			}
 			if err := x.weigh(reflect.ValueOf(arg), 0); err != nil {
 				return nil, x.fail(name, err)
