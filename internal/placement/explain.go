@@ -237,6 +237,9 @@ func (x *explainer) classObstacles(class int32, n *api.Node) []api.Obstacle {
 			add(api.FilterDriver, "unhealthy drivers: "+d)
 		}
 	}
+	if reason := r.dockerMismatch(n); reason != "" {
+		add(api.FilterDriver, reason)
+	}
 	for _, c := range r.shared {
 		if !c.holds(n) {
 			add(api.FilterConstraint, c.words)

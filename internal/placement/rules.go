@@ -20,6 +20,7 @@ type rules struct {
 	datacenters []string
 	pool        string
 	drivers     []string
+	docker      []api.DockerNeed // of the tasks with driver docker
 	shared      []*condition // evaluated once per node class
 	own         []*condition // evaluated per node, because they read attributes unique to a node
 	volumes     []volumeNeed // of one instance; evaluated per node
@@ -61,6 +62,9 @@ func newRules(job *api.Job, group *api.Group, policy Policy) *rules {
 		affinities = slices.Concat(affinities, t.Affinities)
 		if !slices.Contains(r.drivers, t.Driver) {
 			r.drivers = append(r.drivers, t.Driver)
+		}
+		if t.Driver == api.DriverDocker {
+			r.docker = append(r.docker, api.DockerNeedOf(group, t))
 		}
 	}
 	r.prefer(affinities)
@@ -150,10 +154,25 @@ func (r *rules) classMismatch(n *api.Node) string {
 			return "unhealthy drivers: " + d
 		}
 	}
+	if reason := r.dockerMismatch(n); reason != "" {
+		return reason
+	}
 	if reason := unmet(r.shared, n); reason != "" {
 		return reason
 	}
 	return r.special.mismatch(n)
+}
+
+// dockerMismatch returns why the node's engines cannot run the group's tasks of driver docker.
+func (r *rules) dockerMismatch(n *api.Node) string {
+	if engines := n.Attributes[api.NodeAttrDockerEngines]; engines != "" {
+		for _, need := range r.docker {
+			if why := need.Mismatch(engines); why != "" {
+				return "driver docker: " + why
+			}
+		}
+	}
+	return ""
 }
 
 // nodeMismatch returns what makes this node infeasible although its class is feasible.

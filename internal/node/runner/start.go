@@ -166,7 +166,7 @@ func ownerName(s *api.Task) string {
 	if s.User == "" && s.Driver == "exec" {
 		return "nobody"
 	}
-	if s.Driver == api.DriverContainer {
+	if api.RunsImages(s.Driver) {
 		return "" // the user is one of the image, which the driver finds
 	}
 	return s.User
@@ -175,7 +175,7 @@ func ownerName(s *api.Task) string {
 // secretsOwner returns the user that owns a running task's secrets. A driver with users of its own has
 // given the directory to one of them.
 func (t *task) secretsOwner(a *api.Allocation, s *api.Task) (allocdir.Owner, error) {
-	if s.Driver == api.DriverContainer {
+	if api.RunsImages(s.Driver) {
 		return allocdir.OwnerAt(t.r.host.Dirs.Task(a.ID, s.Name).Secrets)
 	}
 	return allocdir.OwnerOf(ownerName(s))
