@@ -19,6 +19,9 @@ const (
 	DockerContainer = "container" // the driver container
 )
 
+// LayoutPrefix begins the names of images in an image layout of the node.
+const LayoutPrefix = "oci:"
+
 // A DockerNeed says which engines cannot run a task of driver docker.
 type DockerNeed struct {
 	ByContainer string // why it cannot run without a daemon; "" if it can
@@ -29,14 +32,20 @@ type DockerNeed struct {
 // only the node can complete are not judged.
 func DockerNeedOf(g *Group, t *Task) DockerNeed {
 	c, _ := ParseDockerConfig(t.Config)
-	own := slices.ContainsFunc(g.Networks, func(n *Network) bool { return n != nil && !n.isHost() })
+	networks := g.Networks
+	if t.Resources != nil {
+		networks = slices.Concat(networks, t.Resources.Networks)
+	}
+	own := slices.ContainsFunc(networks, func(n *Network) bool { return n != nil && !n.isHost() })
 	var need DockerNeed
 	if own {
 		need.ByDaemon = "the group has a network of its own, which a Docker daemon cannot join"
 		c.JoinGroup()
+	} else if strings.HasPrefix(c.Image, LayoutPrefix) {
+		need.ByDaemon = "image layouts, as in image = \"oci:PATH\", cannot be read by a Docker daemon"
 	}
 	need.ByContainer = c.withoutDaemon()
-	if mapped := mappedPort(g, c.Ports); need.ByContainer == "" && !own && mapped != "" {
+	if mapped := mappedPort(networks, c.Ports); need.ByContainer == "" && !own && mapped != "" {
 		need.ByContainer = fmt.Sprintf("port %q leads to another port of the container: set mode = \"bridge\" in the group's network block", mapped)
 	}
 	return need
@@ -71,8 +80,8 @@ func (c *ContainerConfig) WithoutDaemon() error {
 }
 
 // mappedPort returns the first of the labels whose port has another number in the container.
-func mappedPort(g *Group, labels []string) string {
-	for _, n := range g.Networks {
+func mappedPort(networks []*Network, labels []string) string {
+	for _, n := range networks {
 		if n == nil {
 			continue
 		}

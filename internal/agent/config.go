@@ -172,6 +172,7 @@ type Client struct {
 	VolumesDir    string                         // of dynamic volumes; default: in the data directory
 	VolumePlugins string                         // directory of their plugins; default: in the data directory
 	Container     container.Config               // the driver of OCI images
+	Docker        string                         // what runs tasks of driver docker: see docker.Modes
 	MaxAllocsKept int                            // number of ended allocations whose directories are kept
 	Artifact      artifact.Config                // Dir: set by the node
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/driver/docker"
 )
 
 type fileClient struct {
@@ -27,6 +28,7 @@ type fileClient struct {
 	MaxAllocsKept int               `hcl:"gc_max_allocs,optional"`
 	Reserved      *fileReserved     `hcl:"reserved,block"`
 	Container     *fileContainer    `hcl:"container,block"`
+	Docker        string            `hcl:"docker,optional"`
 	Devices       []fileDevice      `hcl:"device,block"`
 	HostNetworks  []fileHostNetwork `hcl:"host_network,block"`
 	HostVolumes   []fileHostVolume  `hcl:"host_volume,block"`
@@ -80,6 +82,10 @@ func (c *Client) merge(k *fileClient) error {
 		if err := k.Container.merge(&c.Container); err != nil {
 			return fmt.Errorf("container: %w", err)
 		}
+	}
+	override(&c.Docker, k.Docker)
+	if !docker.IsMode(c.Docker) {
+		return fmt.Errorf("docker %q: must be one of %s", c.Docker, strings.Join(docker.Modes(), ", "))
 	}
 	for _, f := range k.Devices {
 		g, err := f.group()

@@ -13,9 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node"
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/driver/container"
+	"github.com/reeve-run/reeve/internal/node/driver/docker"
 	"github.com/reeve-run/reeve/internal/node/driver/exec"
 	"github.com/reeve-run/reeve/internal/node/driver/mock"
 	"github.com/reeve-run/reeve/internal/node/driver/rawexec"
@@ -59,6 +61,9 @@ func (a *Agent) newNode() (*node.Node, error) {
 			"mock_driver": mocked,
 		},
 		Keeper: a.supervisor, Logger: a.log, Traffic: taskenv.Traffic{Router: localRouter(a.RouterAddr()), Zone: strings.ToLower(strings.TrimSuffix(a.config.DNS.Zone, "."))},
+	}
+	if c.Docker != docker.Off {
+		config.Drivers[api.DriverDocker] = docker.New(a.containers)
 	}
 	if a.trust != nil {
 		m, _ := a.trust.Member()

@@ -21,9 +21,9 @@ type rules struct {
 	pool        string
 	drivers     []string
 	docker      []api.DockerNeed // of the tasks with driver docker
-	shared      []*condition // evaluated once per node class
-	own         []*condition // evaluated per node, because they read attributes unique to a node
-	volumes     []volumeNeed // of one instance; evaluated per node
+	shared      []*condition     // evaluated once per node class
+	own         []*condition     // evaluated per node, because they read attributes unique to a node
+	volumes     []volumeNeed     // of one instance; evaluated per node
 
 	ports   *portRequest
 	special *resources // nil if the group asks only for amounts and ports

@@ -191,7 +191,7 @@ func (t *task) driverTask(a *api.Allocation, g *api.Group, s *api.Task, run int)
 	env := t.r.host.env(a, g, s, dir)
 	dt := &driver.Task{
 		ID: runID(a.ID, s.Name, run), AllocID: a.ID, Name: s.Name, Config: env.ReplaceConfig(s.Config), Env: env.List(),
-		User: env.Replace(s.User), Dir: dir, Resources: taskenv.Limits(a, s), KillSignal: s.KillSignal, Daemon: s.Daemon,
+		User: env.Replace(s.User), Dir: dir, Resources: taskenv.Limits(a, s), KillSignal: s.KillSignal, Daemon: s.Daemon, Ports: taskenv.Ports(a, s),
 		Logs: driver.Logs{
 			Root:         t.r.host.Dirs.Root(a.ID),
 			StdoutPrefix: t.r.host.Dirs.LogDir(a.ID) + "/" + s.Name + ".stdout",

@@ -1,6 +1,6 @@
 # A reverse proxy on every node whose configuration lists the instances of a service.
 # accept: later
-# needs: docker, template
+# needs: template
 
 job "edge" {
   type = "system"

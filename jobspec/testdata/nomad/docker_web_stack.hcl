@@ -1,6 +1,6 @@
 # A web service as teams write it: bridge, template, checks, rolling update.
 # accept: later
-# needs: bridge, docker, template
+# needs: bridge, template
 
 job "shop" {
   datacenters = ["dc1"]

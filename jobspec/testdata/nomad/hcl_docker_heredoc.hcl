@@ -1,6 +1,6 @@
 # A container whose configuration is a heredoc in a template.
 # accept: later
-# needs: docker, template
+# needs: template
 
 locals {
   config = <<-EOT

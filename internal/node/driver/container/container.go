@@ -106,12 +106,20 @@ func (d *Driver) View(driver.Dir) driver.Dir {
 
 // Start pulls the image if necessary, and starts the container.
 func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, error) {
+	config, problems := api.ParseContainerConfig(t.Config)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("config %s", problems[0])
+	}
+	return d.StartConfig(ctx, t, config)
+}
+
+// StartConfig is Start with a parsed config block. It changes the config.
+func (d *Driver) StartConfig(ctx context.Context, t *driver.Task, config *api.ContainerConfig) (driver.Handle, error) {
 	m, err := d.probe(ctx)
 	if err != nil {
 		return nil, err
 	}
-	config, err := d.check(t, m)
-	if err != nil {
+	if err := d.check(t, m, config); err != nil {
 		return nil, err
 	}
 	i, err := d.obtain(ctx, t, config)
@@ -125,23 +133,19 @@ func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, erro
 	return h, nil
 }
 
-// check validates the config, and rejects what the operator does not permit.
-func (d *Driver) check(t *driver.Task, m *machine) (*api.ContainerConfig, error) {
-	config, problems := api.ParseContainerConfig(t.Config)
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("config %s", problems[0])
-	}
+// check rejects what the operator does not permit, and adapts the config to the machine.
+func (d *Driver) check(t *driver.Task, m *machine, config *api.ContainerConfig) error {
 	if t.Daemon {
-		return nil, errors.New("a container cannot be a daemon: it ends with its first process; let the program stay in the foreground")
+		return errors.New("a container cannot be a daemon: it ends with its first process; let the program stay in the foreground")
 	}
-	if err := d.permit(config); err != nil {
-		return nil, err
+	if err := d.cfg.Permit(config); err != nil {
+		return err
 	}
 	if t.Network != nil && config.NetworkMode != "" {
-		return nil, fmt.Errorf("config network_mode %q: the task uses the network of its group; remove network_mode", config.NetworkMode)
+		return fmt.Errorf("config network_mode %q: the task uses the network of its group; remove network_mode", config.NetworkMode)
 	}
 	config.UsersHost = config.UsersHost || config.Privileged || config.PIDHost || !m.users // the host's processes need the host's users
-	return config, nil
+	return nil
 }
 
 func (d *Driver) run(ctx context.Context, t *driver.Task, config *api.ContainerConfig, m *machine, i *store.Image) (driver.Handle, error) {
