@@ -29,6 +29,8 @@ type fileClient struct {
 	Reserved      *fileReserved     `hcl:"reserved,block"`
 	Container     *fileContainer    `hcl:"container,block"`
 	Docker        string            `hcl:"docker,optional"`
+	DockerSocket  string            `hcl:"docker_socket,optional"`
+	Runtimes      []string          `hcl:"docker_runtimes,optional"`
 	Devices       []fileDevice      `hcl:"device,block"`
 	HostNetworks  []fileHostNetwork `hcl:"host_network,block"`
 	HostVolumes   []fileHostVolume  `hcl:"host_volume,block"`
@@ -83,9 +85,16 @@ func (c *Client) merge(k *fileClient) error {
 			return fmt.Errorf("container: %w", err)
 		}
 	}
-	override(&c.Docker, k.Docker)
-	if !docker.IsMode(c.Docker) {
-		return fmt.Errorf("docker %q: must be one of %s", c.Docker, strings.Join(docker.Modes(), ", "))
+	override(&c.Docker.Mode, k.Docker)
+	override(&c.Docker.Socket, k.DockerSocket)
+	if k.Runtimes != nil {
+		c.Docker.Runtimes = k.Runtimes
+	}
+	if k.DockerSocket != "" && !filepath.IsAbs(k.DockerSocket) {
+		return fmt.Errorf("docker_socket %q: must be the absolute path of a unix socket", k.DockerSocket)
+	}
+	if !docker.IsMode(c.Docker.Mode) {
+		return fmt.Errorf("docker %q: must be one of %s", c.Docker.Mode, strings.Join(docker.Modes(), ", "))
 	}
 	for _, f := range k.Devices {
 		g, err := f.group()

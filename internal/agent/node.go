@@ -62,8 +62,10 @@ func (a *Agent) newNode() (*node.Node, error) {
 		},
 		Keeper: a.supervisor, Logger: a.log, Traffic: taskenv.Traffic{Router: localRouter(a.RouterAddr()), Zone: strings.ToLower(strings.TrimSuffix(a.config.DNS.Zone, "."))},
 	}
-	if c.Docker != docker.Off {
-		config.Drivers[api.DriverDocker] = docker.New(a.containers)
+	if c.Docker.Mode != docker.Off {
+		c.Docker.Dir = filepath.Join(a.config.DataDir, "docker")
+		a.docker = docker.New(a.containers, c.Docker, a.log)
+		config.Drivers[api.DriverDocker] = a.docker
 	}
 	if a.trust != nil {
 		m, _ := a.trust.Member()

@@ -96,6 +96,9 @@ func New(c *supervise.Client, dir string, cfg Config, log *slog.Logger) *Driver 
 	return d
 }
 
+// Config returns the driver's configuration with its defaults. It must not be changed.
+func (d *Driver) Config() *Config { return &d.cfg }
+
 // Name returns "container".
 func (d *Driver) Name() string { return api.DriverContainer }
 
@@ -183,12 +186,17 @@ func (p *plan) own() error {
 	if p.user.uid == 0 && p.user.gid == 0 {
 		return nil
 	}
-	for _, dir := range []string{p.task.Dir.Local, p.task.Dir.Secrets} {
-		if err := beneath.Chown(dir, int(p.user.uid), int(p.user.gid)); err != nil {
+	return Own(p.task.Dir, int(p.user.uid), int(p.user.gid))
+}
+
+// Own gives a task's own directories and its secrets to a user.
+func Own(dir driver.Dir, uid, gid int) error {
+	for _, d := range []string{dir.Local, dir.Secrets} {
+		if err := beneath.Chown(d, uid, gid); err != nil {
 			return fmt.Errorf("give the task's directory to its user: %w", err)
 		}
 	}
-	return ownFiles(p.task.Dir.Secrets, int(p.user.uid), int(p.user.gid))
+	return ownFiles(dir.Secrets, uid, gid)
 }
 
 // Recover finds a container that an earlier agent started.

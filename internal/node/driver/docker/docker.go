@@ -1,16 +1,18 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package docker runs tasks with driver = "docker". On a node without a Docker daemon the driver
-// container runs them, as far as their settings have a meaning there.
+// Package docker runs tasks with driver = "docker". The driver container runs them, as far as their
+// settings have a meaning there, or a Docker daemon if the operator says so.
 //
 // The package decides what runs a task. It does not weaken the driver container: what that
 // rejects, it rejects.
 package docker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/reeve-run/reeve/api"
@@ -21,12 +23,36 @@ import (
 // Driver is the driver docker.
 type Driver struct {
 	containers *container.Driver
+	daemon     *daemon // nil: the driver container runs the tasks
 }
 
 var _ driver.Driver = (*Driver)(nil)
 
-// New makes the driver. The caller keeps ownership of containers.
-func New(containers *container.Driver) *Driver { return &Driver{containers} }
+// Config configures the driver.
+type Config struct {
+	Mode     string   // one of Modes; "": Auto
+	Dir      string   // for the records of a daemon's containers
+	Socket   string   // of the daemon; "": /var/run/docker.sock
+	Runtimes []string // that jobs may choose; nil: runc and nvidia
+}
+
+// New makes the driver, which has the configuration of containers. The caller keeps ownership of
+// containers.
+func New(containers *container.Driver, c Config, log *slog.Logger) *Driver {
+	d := &Driver{containers: containers}
+	if c.Mode == Daemon {
+		c.Socket = cmp.Or(c.Socket, "/var/run/docker.sock")
+		d.daemon = newDaemon(c, containers.Config(), log)
+	}
+	return d
+}
+
+// Keep looks after the containers of the daemon until ctx ends.
+func (d *Driver) Keep(ctx context.Context) {
+	if d.daemon != nil {
+		d.daemon.keep(ctx)
+	}
+}
 
 // Name returns "docker".
 func (d *Driver) Name() string { return api.DriverDocker }
@@ -36,6 +62,9 @@ func (d *Driver) View(dir driver.Dir) driver.Dir { return d.containers.View(dir)
 
 // Fingerprint reports what runs the tasks.
 func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
+	if d.daemon != nil {
+		return d.daemon.fingerprint(ctx)
+	}
 	s := *d.containers.Fingerprint(ctx)
 	attributes := map[string]string{}
 	for key, value := range s.Attributes {
@@ -56,6 +85,9 @@ func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, erro
 	config, err := parse(t)
 	if err != nil {
 		return nil, err
+	}
+	if d.daemon != nil {
+		return d.daemon.start(ctx, t, config)
 	}
 	if err := withoutDaemon(t, config); err != nil {
 		return nil, err
@@ -112,7 +144,12 @@ func published(t *driver.Task, c *api.ContainerConfig) ([]api.PortMapping, error
 	return ports, nil
 }
 
-// Recover finds a task that an earlier agent started.
+// Recover finds a task that an earlier agent started, perhaps in another mode.
 func (d *Driver) Recover(ctx context.Context, t *driver.Task) (driver.Handle, error) {
+	if d.daemon != nil {
+		if h, err := d.daemon.recover(ctx, t); h != nil || err != nil {
+			return h, err
+		}
+	}
 	return d.containers.Recover(ctx, t)
 }
