@@ -122,7 +122,19 @@ func (d *daemon) clear(ctx context.Context, t *driver.Task, name string) error {
 func (d *daemon) discard(t *driver.Task, r *record) {
 	ctx, cancel := context.WithTimeout(d.ctx, patience)
 	defer cancel()
-	err := d.c.Remove(ctx, cmp.Or(r.Container, containerName(t)))
+	var err error
+	id := r.Container
+	if id == "" { // a request without an answer may have created it; others may have its name
+		found, missing := d.c.Inspect(ctx, containerName(t))
+		if missing == nil && found.Config.Labels[labelTask] == t.ID && found.Config.Labels[labelAgent] == d.agent {
+			id = found.ID
+		} else if missing != nil && !engine.IsMissing(missing) {
+			err = missing
+		}
+	}
+	if id != "" {
+		err = d.c.Remove(ctx, id)
+	}
 	if err == nil {
 		err = d.records.remove(t.ID)
 	}

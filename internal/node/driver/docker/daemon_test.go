@@ -131,7 +131,7 @@ func TestAContainerOfAnotherIsNotReplaced(t *testing.T) {
 	f.answer("POST /containers/create", 409, state{"message": "the name is in use"})
 	f.answer("GET /containers/web-a1/json", 200, state{"Id": "other", "Config": state{"Labels": map[string]string{labelAgent: "another", labelAlloc: "a1"}}})
 	_, err := start(t, d)
-	if err == nil || !strings.Contains(err.Error(), "another container with the name web-a1") || f.wasAsked("DELETE /containers/other") {
+	if err == nil || !strings.Contains(err.Error(), "another container with the name web-a1") || f.wasAsked("DELETE /containers/other") || f.wasAsked("DELETE /containers/web-a1") {
 		t.Errorf("got %v, asked %q", err, f.asked)
 	}
 }
@@ -167,6 +167,19 @@ func TestAContainerThatStartedInSpiteOfAnErrorIsAdopted(t *testing.T) {
 	}
 	if r, err := d.records.load("a1/web/1"); r != nil || err != nil {
 		t.Errorf("the record stays: %v, %v", r, err)
+	}
+}
+
+// A request to create a container may have had its effect without an answer.
+func TestAContainerOfALostAnswerIsRemoved(t *testing.T) {
+	f, d := newFake(t)
+	f.withImage()
+	f.answer("POST /containers/create", 500, state{"message": "timeout"})
+	f.answer("GET /containers/web-a1/json", 200, state{"Id": "c1", "Config": state{"Labels": map[string]string{labelAgent: d.agent, labelTask: "a1/web/1"}}})
+	f.answer("DELETE /containers/c1", 204, nil)
+	var again *driver.RecoverableError
+	if _, err := start(t, d); !errors.As(err, &again) || !f.wasAsked("DELETE /containers/c1") {
+		t.Errorf("got %v, asked %q", err, f.asked)
 	}
 }
 
@@ -208,6 +221,29 @@ func TestATaskOfAnAbsentDaemonIsNotLost(t *testing.T) {
 	if s := d.fingerprint(t.Context()); s.Healthy || !strings.Contains(s.HealthDescription, "does not answer") {
 		t.Errorf("the fingerprint is %+v", s)
 	}
+}
+
+// A change of the mode leaves no container without its task.
+func TestATaskOfAnotherModeIsRecovered(t *testing.T) {
+	f, d := newFake(t)
+	task := fakeTask(t)
+	if err := d.records.save(&record{ID: task.ID, Container: "c1", Started: time.Unix(1, 0)}); err != nil {
+		t.Fatal(err)
+	}
+	f.answer("GET /containers/web-a1/json", 200, state{"Id": "c1", "State": state{"Status": "exited", "ExitCode": 5, "StartedAt": "2026-01-02T03:04:05Z"}, "Config": state{"Labels": map[string]string{labelTask: task.ID}}})
+	f.answer("GET /containers/c1/json", 200, state{"Id": "c1", "State": state{"Status": "exited", "ExitCode": 5}})
+	f.answer("POST /containers/c1/wait", 200, state{"StatusCode": 5})
+	other := New(new(container.Driver), Config{Mode: Container, Dir: d.records.dir, Socket: f.socket}, slog.New(slog.DiscardHandler))
+	h, err := other.Recover(t.Context(), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := h.Wait(t.Context()); err != nil || e.Code != 5 {
+		t.Errorf("the end: %+v, %v", e, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	other.Keep(ctx)
 }
 
 func TestTheDescriptionHasOnlyPermittedPrivileges(t *testing.T) {

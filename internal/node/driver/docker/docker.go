@@ -23,7 +23,8 @@ import (
 // Driver is the driver docker.
 type Driver struct {
 	containers *container.Driver
-	daemon     *daemon // nil: the driver container runs the tasks
+	daemon     *daemon // nil: the node has no containers of a daemon
+	byDaemon   bool    // the daemon runs the tasks that start now
 }
 
 var _ driver.Driver = (*Driver)(nil)
@@ -39,8 +40,8 @@ type Config struct {
 // New makes the driver, which has the configuration of containers. The caller keeps ownership of
 // containers.
 func New(containers *container.Driver, c Config, log *slog.Logger) *Driver {
-	d := &Driver{containers: containers}
-	if c.Mode == Daemon {
+	d := &Driver{containers: containers, byDaemon: c.Mode == Daemon}
+	if d.byDaemon || (records{c.Dir}).exist() { // tasks may have been started in another mode
 		c.Socket = cmp.Or(c.Socket, "/var/run/docker.sock")
 		d.daemon = newDaemon(c, containers.Config(), log)
 	}
@@ -62,7 +63,7 @@ func (d *Driver) View(dir driver.Dir) driver.Dir { return d.containers.View(dir)
 
 // Fingerprint reports what runs the tasks.
 func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
-	if d.daemon != nil {
+	if d.byDaemon {
 		return d.daemon.fingerprint(ctx)
 	}
 	s := *d.containers.Fingerprint(ctx)
@@ -86,7 +87,7 @@ func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, erro
 	if err != nil {
 		return nil, err
 	}
-	if d.daemon != nil {
+	if d.byDaemon {
 		return d.daemon.start(ctx, t, config)
 	}
 	if err := withoutDaemon(t, config); err != nil {

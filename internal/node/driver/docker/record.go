@@ -45,6 +45,12 @@ func (r records) path(id string) string {
 	return filepath.Join(r.dir, hex.EncodeToString(sum[:16])+".json")
 }
 
+// exist reports whether a daemon has containers of this agent.
+func (r records) exist() bool {
+	found, err := filepath.Glob(filepath.Join(r.dir, "*.json"))
+	return err == nil && len(found) > 0
+}
+
 // load returns the record of a run; nil: it has none.
 func (r records) load(id string) (*record, error) {
 	text, err := os.ReadFile(r.path(id))
