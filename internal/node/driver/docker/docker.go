@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package docker runs tasks with driver = "docker". The driver container runs them, as far as their
-// settings have a meaning there, or a Docker daemon if the operator says so.
+// settings have a meaning there, or a Docker daemon if the operator sets that.
 //
 // The package decides what runs a task. It does not weaken the driver container: what that
 // rejects, it rejects.

@@ -64,7 +64,7 @@ func (e *DownError) Unwrap() error { return e.Err }
 // IsMissing reports whether the daemon has no such object.
 func IsMissing(err error) bool { return statusOf(err) == http.StatusNotFound }
 
-// IsConflict reports whether the object's state or name is in the way.
+// IsConflict reports whether the object's state prevents the request, or its name is taken.
 func IsConflict(err error) bool { return statusOf(err) == http.StatusConflict }
 
 // IsUncertain reports whether the request may have had its effect in spite of the error.
