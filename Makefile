@@ -47,6 +47,7 @@ race:
 	@./tools/need.sh gcc gcc
 	@./tools/need.sh ip iproute2
 	@./tools/need.sh runc runc
+	@./tools/need.sh dockerd docker.io
 	@$(LANE) race 900 $(GO) test -race -timeout 80m ./...
 
 ## unit: the tests that start no real process, without the race detector
@@ -59,6 +60,7 @@ e2e:
 	@./tools/need.sh gcc gcc
 	@./tools/need.sh ip iproute2
 	@./tools/need.sh runc runc
+	@./tools/need.sh dockerd docker.io
 	@$(LANE) e2e 300 $(GO) test -race -parallel 4 -timeout 25m ./internal/e2e ./internal/cli
 
 ## fuzz: every fuzz target for FUZZTIME each

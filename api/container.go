@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// ContainerConfig is the config block of a task with driver = "container". The names in job
-// files are those of the driver docker of Nomad.
+// ContainerConfig is the config block of a task with driver = "container" or driver = "docker".
+// The names in job files are those of the driver docker of Nomad.
 type ContainerConfig struct {
 	Image       string        // name at a registry, or oci:PATH of an image layout
 	Command     string        // replaces the image's command
@@ -29,7 +29,7 @@ type ContainerConfig struct {
 	DNSServers   []string
 	DNSSearch    []string
 	DNSOptions   []string
-	NetworkMode  string // "", "host" or "none"
+	NetworkMode  string // "", "host" or "none"; also "bridge" and names of networks of a daemon
 	Ports        []string
 	Labels       map[string]string
 	WorkDir      string
@@ -56,6 +56,10 @@ type ContainerConfig struct {
 	CPUHard      bool
 	CPUPeriod    int64 // microseconds; 0: 100,000
 	OOMScoreAdj  int
+
+	Daemon      DaemonConfig
+	DaemonNeeds []string // settings without a meaning if no Docker daemon runs the task
+	docker      bool     // the driver is "docker"
 }
 
 // ContainerAuth is a login at a registry.
@@ -70,6 +74,11 @@ type ContainerMount struct {
 	Propagation string // "" or "private", "rslave", "rshared", ...
 	Size        int64  // of a tmpfs, in bytes; 0: half of the memory
 	Mode        int64  // of a tmpfs; 0: 1777
+
+	NoCopy        bool // of a "volume": begins empty
+	Labels        map[string]string
+	Driver        string // of a "volume"; "": the daemon's own
+	DriverOptions map[string]string
 }
 
 // ContainerDevice is a device of the node.
@@ -80,9 +89,11 @@ type ContainerDevice struct {
 
 // A containerField is a key of the config block.
 type containerField struct {
-	kind  kind
-	set   func(*ContainerConfig, any) error
-	never string // why the key has no meaning for this driver; "" if it has one
+	kind   kind
+	set    func(*ContainerConfig, any) error
+	never  string // why the key has no meaning; "" if it has one
+	daemon string // why the key has no meaning without a Docker daemon; "" if it has one
+	moot   bool   // a task of driver docker loses nothing without the daemon
 }
 
 const (
@@ -92,28 +103,44 @@ const (
 	kindSize  kind = "a number of bytes"
 )
 
-// ParseContainerConfig validates a config block. Each problem begins with its key. Values that
-// contain ${...} are not checked before a node has replaced them.
+// ParseContainerConfig validates a config block of the driver container. Each problem begins with
+// its key. Values that contain ${...} are not checked before a node has replaced them.
 func ParseContainerConfig(config map[string]any) (*ContainerConfig, []string) {
-	c := &ContainerConfig{PullTimeout: 5 * time.Minute}
+	return parseContainer(&ContainerConfig{}, DriverContainer, config)
+}
+
+// ParseDockerConfig is ParseContainerConfig for the driver docker. Its result also says what only
+// a Docker daemon can do.
+func ParseDockerConfig(config map[string]any) (*ContainerConfig, []string) {
+	return parseContainer(&ContainerConfig{docker: true, NewPrivs: true}, DriverDocker, config)
+}
+
+func parseContainer(c *ContainerConfig, driver string, config map[string]any) (*ContainerConfig, []string) {
+	c.PullTimeout = 5 * time.Minute
 	var problems []string
-	known := slices.DeleteFunc(slices.Sorted(maps.Keys(containerFields)), func(k string) bool { return containerFields[k].never != "" })
 	for _, k := range slices.Sorted(maps.Keys(config)) {
 		f, ok := containerFields[k]
 		v := config[k]
 		switch {
 		case !ok:
-			problems = append(problems, fmt.Sprintf("driver container has no key %q%s", k, nearestKey(k, known)))
+			problems = append(problems, fmt.Sprintf("driver %s has no key %q%s", driver, k, nearestKey(k, containerKeys())))
+			continue
 		case f.never != "":
 			problems = append(problems, fmt.Sprintf("%s is not supported: %s", k, f.never))
-		case isOpen(v):
-			// Its value is known on the node alone.
-		default:
-			if err := f.set(c, v); err == errKind {
-				problems = append(problems, fmt.Sprintf("%s must be %s, not %v", k, f.kind, v))
-			} else if err != nil {
-				problems = append(problems, fmt.Sprintf("%s %v", k, err))
-			}
+			continue
+		case f.daemon != "" && !c.docker:
+			problems = append(problems, fmt.Sprintf("%s is not supported: %s", k, f.daemon))
+			continue
+		case f.daemon != "" && !f.moot && isSet(v):
+			c.need("%s", k)
+		}
+		if isOpen(v) {
+			continue // its value is known on the node alone
+		}
+		if err := f.set(c, v); err == errKind {
+			problems = append(problems, fmt.Sprintf("%s must be %s, not %v", k, f.kind, v))
+		} else if err != nil {
+			problems = append(problems, fmt.Sprintf("%s %v", k, err))
 		}
 	}
 	if image, _ := config["image"].(string); strings.TrimSpace(image) == "" {

@@ -65,22 +65,15 @@ func init() { // not a literal: its functions use the table's helpers
 		"runtime":            {kind: kindString, set: setRuntime},
 		"healthchecks":       {kind: kindBlock, set: setHealthchecks},
 
-		"interactive":               {never: "a task has no standard input; run commands in it with reeve alloc exec"},
-		"tty":                       {never: "a task has no terminal; reeve alloc exec -t opens one in its container"},
-		"logging":                   {never: "the node keeps the output of tasks; set its size in the logs block of the task"},
-		"storage_opt":               {never: "the node stores containers on its own file system; bound them with the ephemeral_disk block"},
-		"volume_driver":             {never: "volumes have no drivers on this node; use mount or volumes with a path"},
-		"load":                      {never: "images come from a registry or an image layout; set image = \"oci:PATH\" with the path of a layout"},
-		"port_map":                  {never: "declare the ports in the network block of the group, and name them in ports"},
-		"network_aliases":           {never: "instances find each other by their services"},
-		"ipv4_address":              {never: "the node assigns addresses"},
-		"ipv6_address":              {never: "the node assigns addresses"},
-		"mac_address":               {never: "the node assigns addresses"},
-		"advertise_ipv6_address":    {never: "services advertise the address of the node"},
-		"isolation":                 {never: "it concerns Windows"},
-		"container_exists_attempts": {never: "no daemon keeps the names of containers"},
+		"port_map":               {never: "declare the ports in the network block of the group, and name them in ports"},
+		"advertise_ipv6_address": {never: "services advertise the address of the node"},
+		"isolation":              {never: "it concerns Windows"},
 	}
+	maps.Copy(containerFields, daemonFields())
 }
+
+// containerKeys returns the keys of the config block.
+func containerKeys() []string { return slices.Sorted(maps.Keys(containerFields)) }
 
 // errKind says that a value has the wrong type.
 var errKind = errors.New("wrong kind")
@@ -229,20 +222,6 @@ func setDNSServers(c *ContainerConfig, v any) error {
 	return err
 }
 
-func setNetworkMode(c *ContainerConfig, v any) error {
-	s, ok := v.(string)
-	switch {
-	case !ok:
-		return errKind
-	case s == "" || s == "host" || s == "none" || s == "default":
-		c.NetworkMode = strings.TrimPrefix(s, "default")
-		return nil
-	case s == "bridge":
-		return errors.New("must be \"host\" or \"none\": a bridge belongs to the whole group: set mode = \"bridge\" in its network block")
-	}
-	return fmt.Errorf("must be \"host\" or \"none\", not %q: other networks belong to the group's network block", s)
-}
-
 func setWorkDir(c *ContainerConfig, v any) error {
 	s, ok := v.(string)
 	if !ok {
@@ -253,23 +232,6 @@ func setWorkDir(c *ContainerConfig, v any) error {
 	}
 	c.WorkDir = s
 	return nil
-}
-
-func setSecurity(c *ContainerConfig, v any) error {
-	list, err := asTexts(v)
-	for _, o := range list {
-		switch strings.Replace(o, "=", ":", 1) {
-		case "no-new-privileges", "no-new-privileges:true":
-			c.NewPrivs = false
-		case "no-new-privileges:false":
-			c.NewPrivs = true
-		case "seccomp:unconfined":
-			c.NoSeccomp = true
-		default:
-			return fmt.Errorf("has %q; this driver has \"no-new-privileges=false\" and \"seccomp=unconfined\"", o)
-		}
-	}
-	return err
 }
 
 func setUlimits(c *ContainerConfig, v any) (err error) {
@@ -293,13 +255,6 @@ func setOOMScore(c *ContainerConfig, v any) error {
 	}
 	c.OOMScoreAdj = int(n)
 	return err
-}
-
-func setRuntime(_ *ContainerConfig, v any) error {
-	if s, ok := v.(string); !ok || s != "runc" && s != "" {
-		return fmt.Errorf("must be \"runc\", not %v", v)
-	}
-	return nil
 }
 
 // setHealthchecks accepts the only useful value: checks of an image never run.

@@ -102,7 +102,9 @@ func setMounts(c *ContainerConfig, v any) error {
 			if m.Source == "" {
 				return errors.New("of type \"bind\" has no source")
 			}
-		case "volume", "tmpfs":
+		case "volume":
+			c.need("mount of type \"volume\"")
+		case "tmpfs":
 		default:
 			return fmt.Errorf("has the type %q; there are: bind, volume, tmpfs", m.Type)
 		}
@@ -158,14 +160,39 @@ func (m *ContainerMount) set(key string, v any) (err error) {
 			return nil
 		})
 	case "volume_options":
-		return eachOption(v, func(k string, _ any) error {
-			if k == "no_copy" || k == "labels" {
-				return nil
+		return eachOption(v, func(k string, v any) (err error) {
+			switch k {
+			case "no_copy":
+				m.NoCopy, err = asTruth(v)
+			case "labels":
+				m.Labels, err = asTextMap(v)
+			case "driver_config":
+				err = m.setDriver(v)
+			default:
+				err = fmt.Errorf("has no volume option %q; there are: no_copy, labels, driver_config", k)
 			}
-			return fmt.Errorf("has the volume option %q: volumes have no drivers on this node; use type = \"bind\"", k)
+			return err
 		})
 	}
-	return fmt.Errorf("has no key %q; there are: type, source, target, readonly, bind_options, tmpfs_options", key)
+	return fmt.Errorf("has no key %q; there are: type, source, target, readonly, bind_options, tmpfs_options, volume_options", key)
+}
+
+// setDriver reads the driver of a daemon's volume.
+func (m *ContainerMount) setDriver(v any) error {
+	return eachOption(v, func(k string, v any) (err error) {
+		switch k {
+		case "name":
+			name, ok := v.(string)
+			if m.Driver = name; !ok {
+				err = errKind
+			}
+		case "options":
+			m.DriverOptions, err = asTextMap(v)
+		default:
+			err = fmt.Errorf("has no key %q in driver_config; there are: name, options", k)
+		}
+		return err
+	})
 }
 
 func eachOption(v any, set func(k string, v any) error) error {

@@ -23,8 +23,14 @@ const (
 	kindUlimits  kind = "a map of limits such as { nofile = \"1024:4096\" }"
 )
 
-// DriverContainer is the name of the driver that runs OCI images.
-const DriverContainer = "container"
+// Names of the drivers that run images.
+const (
+	DriverContainer = "container" // without a daemon
+	DriverDocker    = "docker"    // by a Docker daemon, or like DriverContainer
+)
+
+// RunsImages reports whether a driver runs images, which have users of their own.
+func RunsImages(driver string) bool { return driver == DriverContainer || driver == DriverDocker }
 
 // BuiltInDrivers returns the names of the built-in drivers, in order.
 func BuiltInDrivers() []string {
@@ -34,7 +40,7 @@ func BuiltInDrivers() []string {
 			names = append(names, name)
 		}
 	}
-	names = append(names, DriverContainer)
+	names = append(names, DriverContainer, DriverDocker)
 	slices.Sort(names)
 	return names
 }
@@ -65,8 +71,8 @@ func schemaOf(driver string) (map[string]kind, bool) {
 // DriverConfigKeys returns the keys of a driver's config block, sorted. It returns false
 // for unknown drivers, whose config may hold anything.
 func DriverConfigKeys(driver string) ([]string, bool) {
-	if driver == DriverContainer {
-		return slices.Sorted(maps.Keys(containerFields)), true
+	if RunsImages(driver) {
+		return containerKeys(), true
 	}
 	s, ok := schemaOf(driver)
 	return slices.Sorted(maps.Keys(s)), ok
@@ -75,8 +81,12 @@ func DriverConfigKeys(driver string) ([]string, bool) {
 // DriverConfigProblems returns the errors in a task's config for a built-in driver, and
 // nothing for other drivers.
 func DriverConfigProblems(driver string, config map[string]any) []string {
-	if driver == DriverContainer {
+	switch driver {
+	case DriverContainer:
 		_, problems := ParseContainerConfig(config)
+		return problems
+	case DriverDocker:
+		_, problems := ParseDockerConfig(config)
 		return problems
 	}
 	s, ok := schemaOf(driver)

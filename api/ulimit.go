@@ -25,7 +25,7 @@ type Ulimit struct {
 }
 
 // ParseUlimits parses the ulimit map of a driver's config: names to "SOFT:HARD", or one
-// number for both; a number may be "unlimited". The result is sorted by name.
+// number for both; a number may be "unlimited", or -1 as with Docker. The result is sorted by name.
 func ParseUlimits(v any) ([]Ulimit, error) {
 	if list, ok := v.([]any); ok && len(list) == 1 {
 		v = list[0] // a block instead of a map
@@ -57,7 +57,7 @@ func ParseUlimits(v any) ([]Ulimit, error) {
 }
 
 func parseLimit(s string) (uint64, error) {
-	if s == "unlimited" {
+	if s == "unlimited" || s == "-1" {
 		return math.MaxUint64, nil
 	}
 	return strconv.ParseUint(s, 10, 63)

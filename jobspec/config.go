@@ -33,9 +33,13 @@ func (d *decoder) finishConfig(t *api.Task, task *block) {
 			d.addAt(at[name], "%s", problem)
 		}
 	}
-	// With an unknown key, the command is probably mistyped, not missing.
-	if !unknown && slices.Contains(known, "command") && at["command"] == (hcl.Range{}) && task.body.Attributes["config"] == nil {
-		d.addAt(task.kindRange, "%s needs a command: the driver %q takes config { command = \"...\" }", task.title(), t.Driver)
+	needed, article := "command", "a"
+	if api.RunsImages(t.Driver) {
+		needed, article = "image", "an"
+	}
+	// With an unknown key, the needed one is probably mistyped, not missing.
+	if !unknown && slices.Contains(known, needed) && at[needed] == (hcl.Range{}) && task.body.Attributes["config"] == nil {
+		d.addAt(task.kindRange, "%s needs %s %s: the driver %q takes config { %s = \"...\" }", task.title(), article, needed, t.Driver, needed)
 	}
 }
 

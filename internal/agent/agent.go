@@ -37,6 +37,7 @@ import (
 	"github.com/reeve-run/reeve/internal/kms"
 	"github.com/reeve-run/reeve/internal/node"
 	"github.com/reeve-run/reeve/internal/node/driver/container"
+	"github.com/reeve-run/reeve/internal/node/driver/docker"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/nodelink"
 	"github.com/reeve-run/reeve/internal/nodeproto"
@@ -86,6 +87,7 @@ type Agent struct {
 
 	supervisor *supervise.Client
 	containers *container.Driver
+	docker     *docker.Driver // nil: the node has no such driver
 	door       *door.Door
 	endPace    func()     // ends the pace of garbage collection; nil if it has its default
 	broken     chan error // errors that must end the process, such as a failed disk of the log
@@ -239,6 +241,9 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 	if a.containers != nil {
 		wg.Go(func() { a.containers.Keep(run) })
+	}
+	if a.docker != nil {
+		wg.Go(func() { a.docker.Keep(run) })
 	}
 	if a.node != nil {
 		wg.Go(func() {

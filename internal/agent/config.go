@@ -26,6 +26,7 @@ import (
 	"github.com/reeve-run/reeve/internal/kms"
 	"github.com/reeve-run/reeve/internal/node/artifact"
 	"github.com/reeve-run/reeve/internal/node/driver/container"
+	"github.com/reeve-run/reeve/internal/node/driver/docker"
 	"github.com/reeve-run/reeve/internal/server/backup"
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/trust"
@@ -172,6 +173,7 @@ type Client struct {
 	VolumesDir    string                         // of dynamic volumes; default: in the data directory
 	VolumePlugins string                         // directory of their plugins; default: in the data directory
 	Container     container.Config               // the driver of OCI images
+	Docker        docker.Config                  // Dir: set by the agent
 	MaxAllocsKept int                            // number of ended allocations whose directories are kept
 	PluginDir     string                         // of programs that provide secrets; default: in the data directory
 	Artifact      artifact.Config                // Dir: set by the node

@@ -16,6 +16,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/driver/docker"
 )
 
 type fileClient struct {
@@ -27,6 +28,9 @@ type fileClient struct {
 	MaxAllocsKept int               `hcl:"gc_max_allocs,optional"`
 	Reserved      *fileReserved     `hcl:"reserved,block"`
 	Container     *fileContainer    `hcl:"container,block"`
+	Docker        string            `hcl:"docker,optional"`
+	DockerSocket  string            `hcl:"docker_socket,optional"`
+	Runtimes      []string          `hcl:"docker_runtimes,optional"`
 	Devices       []fileDevice      `hcl:"device,block"`
 	HostNetworks  []fileHostNetwork `hcl:"host_network,block"`
 	HostVolumes   []fileHostVolume  `hcl:"host_volume,block"`
@@ -88,6 +92,17 @@ func (c *Client) merge(k *fileClient) error {
 		if err := k.Container.merge(&c.Container); err != nil {
 			return fmt.Errorf("container: %w", err)
 		}
+	}
+	override(&c.Docker.Mode, k.Docker)
+	override(&c.Docker.Socket, k.DockerSocket)
+	if k.Runtimes != nil {
+		c.Docker.Runtimes = k.Runtimes
+	}
+	if k.DockerSocket != "" && !filepath.IsAbs(k.DockerSocket) {
+		return fmt.Errorf("docker_socket %q: must be the absolute path of a unix socket", k.DockerSocket)
+	}
+	if !docker.IsMode(c.Docker.Mode) {
+		return fmt.Errorf("docker %q: must be one of %s", c.Docker.Mode, strings.Join(docker.Modes(), ", "))
 	}
 	for _, f := range k.Devices {
 		g, err := f.group()

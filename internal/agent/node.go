@@ -13,9 +13,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node"
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/driver/container"
+	"github.com/reeve-run/reeve/internal/node/driver/docker"
 	"github.com/reeve-run/reeve/internal/node/driver/exec"
 	"github.com/reeve-run/reeve/internal/node/driver/mock"
 	"github.com/reeve-run/reeve/internal/node/driver/rawexec"
@@ -63,6 +65,11 @@ func (a *Agent) newNode() (*node.Node, error) {
 			"mock_driver": mocked,
 		},
 		Keeper: a.supervisor, Logger: a.log, Traffic: taskenv.Traffic{Router: localRouter(a.RouterAddr()), Zone: strings.ToLower(strings.TrimSuffix(a.config.DNS.Zone, "."))},
+	}
+	if c.Docker.Mode != docker.Off {
+		c.Docker.Dir = filepath.Join(a.config.DataDir, "docker")
+		a.docker = docker.New(a.containers, c.Docker, a.log)
+		config.Drivers[api.DriverDocker] = a.docker
 	}
 	if a.trust != nil {
 		m, _ := a.trust.Member()

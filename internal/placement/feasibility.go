@@ -279,6 +279,11 @@ func appendSignature(b []byte, job *api.Job, group *api.Group, policy Policy) []
 	number(len(group.Tasks))
 	for _, t := range group.Tasks {
 		text(t.Driver)
+		if t.Driver == api.DriverDocker {
+			need := api.DockerNeedOf(group, t)
+			text(need.ByContainer)
+			text(need.ByDaemon)
+		}
 		constraints(t.Constraints)
 		affinities(t.Affinities)
 		if t.Resources == nil {

@@ -20,10 +20,11 @@ type rules struct {
 	datacenters []string
 	pool        string
 	drivers     []string
-	isolated    bool         // the group has its own network
-	shared      []*condition // evaluated once per node class
-	own         []*condition // evaluated per node, because they read attributes unique to a node
-	volumes     []volumeNeed // of one instance; evaluated per node
+	isolated    bool             // the group has its own network
+	docker      []api.DockerNeed // of the tasks with driver docker
+	shared      []*condition     // evaluated once per node class
+	own         []*condition     // evaluated per node, because they read attributes unique to a node
+	volumes     []volumeNeed     // of one instance; evaluated per node
 
 	ports   *portRequest
 	special *resources // nil if the group asks only for amounts and ports
@@ -62,6 +63,9 @@ func newRules(job *api.Job, group *api.Group, policy Policy) *rules {
 		affinities = slices.Concat(affinities, t.Affinities)
 		if !slices.Contains(r.drivers, t.Driver) {
 			r.drivers = append(r.drivers, t.Driver)
+		}
+		if t.Driver == api.DriverDocker {
+			r.docker = append(r.docker, api.DockerNeedOf(group, t))
 		}
 	}
 	r.prefer(affinities)
@@ -154,6 +158,9 @@ func (r *rules) classMismatch(n *api.Node) string {
 	if reason := r.networkMismatch(n); reason != "" {
 		return reason
 	}
+	if reason := r.dockerMismatch(n); reason != "" {
+		return reason
+	}
 	if reason := unmet(r.shared, n); reason != "" {
 		return reason
 	}
@@ -170,6 +177,18 @@ func (r *rules) networkMismatch(n *api.Node) string {
 		return "missing network: " + n.Attributes[api.NodeAttrBridgeProblem]
 	}
 	return "missing network: the node's agent gives allocations no networks of their own"
+}
+
+// dockerMismatch returns why the node's engines cannot run the group's tasks of driver docker.
+func (r *rules) dockerMismatch(n *api.Node) string {
+	if engines := n.Attributes[api.NodeAttrDockerEngines]; engines != "" {
+		for _, need := range r.docker {
+			if why := need.Mismatch(engines); why != "" {
+				return "driver docker: " + why
+			}
+		}
+	}
+	return ""
 }
 
 // nodeMismatch returns what makes this node infeasible although its class is feasible.

@@ -71,6 +71,8 @@ type Task struct {
 	Mounts []Mount
 	// Network is the group's own network; nil: the task uses the network of the host.
 	Network *Network
+	// Ports are those of the node that the allocation has, by label.
+	Ports []api.PortMapping
 	// Notify tells the user about a step of a long start; it may be nil. Each message of one start
 	// replaces the one before, except the first.
 	Notify func(message string)

@@ -183,7 +183,7 @@ func ownerName(s *api.Task) string {
 	if s.User == "" && s.Driver == "exec" {
 		return "nobody"
 	}
-	if s.Driver == api.DriverContainer {
+	if api.RunsImages(s.Driver) {
 		return "" // the user is one of the image, which the driver finds
 	}
 	return s.User
@@ -192,7 +192,7 @@ func ownerName(s *api.Task) string {
 // secretsOwner returns the user that owns a running task's secrets. A driver with users of its own has
 // given the directory to one of them.
 func (t *task) secretsOwner(a *api.Allocation, s *api.Task) (allocdir.Owner, error) {
-	if s.Driver == api.DriverContainer {
+	if api.RunsImages(s.Driver) {
 		return allocdir.OwnerAt(t.r.host.Dirs.Task(a.ID, s.Name).Secrets)
 	}
 	return allocdir.OwnerOf(ownerName(s))
@@ -215,7 +215,7 @@ func (t *task) driverTaskWith(a *api.Allocation, g *api.Group, s *api.Task, run 
 	env.Add(rendered)
 	dt := &driver.Task{
 		ID: runID(a.ID, s.Name, run), AllocID: a.ID, Name: s.Name, Config: env.ReplaceConfig(s.Config), Env: env.List(),
-		User: env.Replace(s.User), Dir: dir, Resources: taskenv.Limits(a, s), KillSignal: s.KillSignal, Daemon: s.Daemon,
+		User: env.Replace(s.User), Dir: dir, Resources: taskenv.Limits(a, s), KillSignal: s.KillSignal, Daemon: s.Daemon, Ports: taskenv.Ports(a, s),
 		Network: t.r.host.networkOf(a.ID),
 		Logs: driver.Logs{
 			Root:         t.r.host.Dirs.Root(a.ID),

@@ -191,3 +191,34 @@ func LogFiles(prefix string) []string {
 	}
 	return files
 }
+
+// A Log stores an output stream that the supervisor does not see. It belongs to one goroutine.
+type Log struct{ f *logFile }
+
+// OpenLog opens the files PREFIX.0, PREFIX.1, ... of l.
+func OpenLog(l driver.Logs, prefix string, log *slog.Logger) *Log {
+	return &Log{newLogFile(l, prefix, log)}
+}
+
+// Write stores b. It drops what the disk cannot take.
+func (l *Log) Write(b []byte) { l.f.write(b) }
+
+// Close closes the file. The next output opens it again.
+func (l *Log) Close() { l.f.close() }
+
+// Size returns the number of the newest file and its size in bytes.
+func (l *Log) Size() (file int, bytes int64) {
+	if l.f.room() != nil {
+		return 0, 0
+	}
+	return l.f.n, l.f.size
+}
+
+// Since returns the number of bytes that were stored after Size returned its values.
+func (l *Log) Since(file int, bytes int64) int64 {
+	n, size := l.Size()
+	if n == file {
+		return max(size-bytes, 0)
+	}
+	return max(int64(n-file)*l.f.maxBytes-bytes+size, 0)
+}

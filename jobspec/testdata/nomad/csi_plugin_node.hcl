@@ -1,7 +1,6 @@
 # The node plugin of a storage system, as a system job.
 # accept: refused
-# needs: csi_plugin, docker
-# error: group "node": task "plugin": driver "docker" is not supported yet; no node has it; use "exec" or "raw_exec", which run programs of the node
+# needs: csi_plugin
 # error: group "node": task "plugin": the csi_plugin block is not supported: Reeve has no CSI plugins; remove it, and use a volume of type "host", or the ephemeral_disk with sticky = true
 
 job "csi-node" {

@@ -1,6 +1,5 @@
 # Credentials for a private registry from variables of the file.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-auth" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # Fewer and more capabilities than the default.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-caps" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A command and its arguments replace those of the image.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-command-args" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A database in a container with a host volume and a pinned node.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "postgres" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A device of the host in the container.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-devices" {
   datacenters = ["dc1"]

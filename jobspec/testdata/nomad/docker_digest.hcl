@@ -1,6 +1,5 @@
 # An image by its digest.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-digest" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # Resolver, hostname and more lines in /etc/hosts.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-dns-hosts" {
   datacenters = ["dc1"]

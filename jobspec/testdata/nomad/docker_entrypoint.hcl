@@ -1,6 +1,5 @@
 # An entrypoint of its own, and a working directory.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-entrypoint" {
   datacenters = ["dc1"]

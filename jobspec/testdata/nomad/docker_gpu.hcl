@@ -1,6 +1,5 @@
 # A container with two GPUs.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-gpu" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # The health check of the image is disabled.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-healthchecks" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # An init process, a terminal, and groups.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-init-tty" {
   datacenters = ["dc1"]

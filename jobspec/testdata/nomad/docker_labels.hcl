@@ -1,6 +1,5 @@
 # Labels of the container, from the job and the node.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-labels" {
   datacenters = ["dc1"]

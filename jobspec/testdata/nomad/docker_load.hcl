@@ -1,6 +1,5 @@
 # An image from a tar file that an artifact brings.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-load" {
   datacenters = ["dc1"]

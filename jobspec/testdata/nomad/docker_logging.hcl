@@ -1,6 +1,5 @@
 # A logging driver with options.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-logging" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # The json-file log of the container engine, with rotation.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-logging-json" {
   datacenters = ["dc1"]

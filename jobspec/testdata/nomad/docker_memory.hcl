@@ -1,6 +1,5 @@
 # Shared memory, hard limits and the OOM score.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-memory" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A container with an image only.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-minimal" {
   datacenters = ["dc1"]

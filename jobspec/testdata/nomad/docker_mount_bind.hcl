@@ -1,6 +1,5 @@
 # A mount block for a directory of the host, with its propagation.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-mount-bind" {
   datacenters = ["dc1"]

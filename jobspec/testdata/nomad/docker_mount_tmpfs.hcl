@@ -1,6 +1,5 @@
 # A file system in memory, with a limit.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-mount-tmpfs" {
   datacenters = ["dc1"]

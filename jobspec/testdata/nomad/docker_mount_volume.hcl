@@ -1,6 +1,5 @@
 # A named volume with a driver and labels.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-mount-volume" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # The mounts as a list of maps.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-mounts-list" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A network of the container engine, with an alias and an address.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-network-alias" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # The network of the host, set in the driver.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-network-mode-host" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # Published ports by label, on the network of the host.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-ports" {
   datacenters = ["dc1"]

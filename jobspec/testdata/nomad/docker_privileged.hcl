@@ -1,6 +1,5 @@
 # A privileged container in the process table of the host.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-privileged" {
   datacenters = ["dc1"]

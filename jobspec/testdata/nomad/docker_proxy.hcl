@@ -1,6 +1,5 @@
 # A reverse proxy on every node whose configuration lists the instances of a service.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "edge" {
   type = "system"

@@ -1,6 +1,5 @@
 # An image that every start pulls, with a time limit.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-pull" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # Kernel parameters of the container.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-sysctl" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # Limits of the processes in a container.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-ulimit" {
   datacenters = ["dc1"]

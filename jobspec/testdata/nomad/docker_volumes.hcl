@@ -1,6 +1,5 @@
 # Directories of the task and of the host inside the container.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "docker-volumes" {
   datacenters = ["dc1"]

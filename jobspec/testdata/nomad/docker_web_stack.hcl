@@ -1,6 +1,5 @@
 # A web service as teams write it: bridge, template, checks, rolling update.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "shop" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A container whose configuration is a heredoc in a template.
-# accept: later
-# needs: docker
+# accept: yes
 
 locals {
   config = <<-EOT

@@ -1,6 +1,5 @@
 # A container that waits for a database before the main one starts.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "wiki" {
   group "wiki" {

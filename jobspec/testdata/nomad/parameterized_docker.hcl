@@ -1,6 +1,5 @@
 # A dispatched job in a container whose image the caller chooses.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "runner" {
   type = "batch"

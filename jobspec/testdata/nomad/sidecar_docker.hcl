@@ -1,6 +1,5 @@
 # A program with a container beside it.
-# accept: later
-# needs: docker
+# accept: yes
 
 job "api" {
   group "api" {

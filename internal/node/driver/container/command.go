@@ -41,10 +41,7 @@ func environment(task []string, image v1.Config) []string {
 	var env []string
 	for _, kv := range slices.Backward(task) {
 		key, value, ok := strings.Cut(kv, "=")
-		switch {
-		case !ok || set[key]:
-			continue
-		case key == "PATH" && value == driver.DefaultPath, key == "HOME" && value == "/local", key == "TMPDIR" && value == "/tmp":
+		if !ok || set[key] || isDefault(key, value) {
 			continue
 		}
 		set[key] = true
@@ -61,4 +58,17 @@ func environment(task []string, image v1.Config) []string {
 	}
 	slices.Sort(env)
 	return env
+}
+
+// isDefault reports whether a variable has the value that the node gives it unless the job does.
+func isDefault(key, value string) bool {
+	return key == "PATH" && value == driver.DefaultPath || key == "HOME" && value == "/local" || key == "TMPDIR" && value == "/tmp"
+}
+
+// Variables returns the task's variables without those that give way to the image's.
+func Variables(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		key, value, ok := strings.Cut(kv, "=")
+		return !ok || isDefault(key, value)
+	})
 }

@@ -96,6 +96,9 @@ func New(c *supervise.Client, dir string, cfg Config, log *slog.Logger) *Driver 
 	return d
 }
 
+// Config returns the driver's configuration with its defaults. It must not be changed.
+func (d *Driver) Config() *Config { return &d.cfg }
+
 // Name returns "container".
 func (d *Driver) Name() string { return api.DriverContainer }
 
@@ -106,12 +109,20 @@ func (d *Driver) View(driver.Dir) driver.Dir {
 
 // Start pulls the image if necessary, and starts the container.
 func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, error) {
+	config, problems := api.ParseContainerConfig(t.Config)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("config %s", problems[0])
+	}
+	return d.StartConfig(ctx, t, config)
+}
+
+// StartConfig is Start with a parsed config block. It changes the config.
+func (d *Driver) StartConfig(ctx context.Context, t *driver.Task, config *api.ContainerConfig) (driver.Handle, error) {
 	m, err := d.probe(ctx)
 	if err != nil {
 		return nil, err
 	}
-	config, err := d.check(t, m)
-	if err != nil {
+	if err := d.check(t, m, config); err != nil {
 		return nil, err
 	}
 	i, err := d.obtain(ctx, t, config)
@@ -125,23 +136,19 @@ func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, erro
 	return h, nil
 }
 
-// check validates the config, and rejects what the operator does not permit.
-func (d *Driver) check(t *driver.Task, m *machine) (*api.ContainerConfig, error) {
-	config, problems := api.ParseContainerConfig(t.Config)
-	if len(problems) > 0 {
-		return nil, fmt.Errorf("config %s", problems[0])
-	}
+// check rejects what the operator does not permit, and adapts the config to the machine.
+func (d *Driver) check(t *driver.Task, m *machine, config *api.ContainerConfig) error {
 	if t.Daemon {
-		return nil, errors.New("a container cannot be a daemon: it ends with its first process; let the program stay in the foreground")
+		return errors.New("a container cannot be a daemon: it ends with its first process; let the program stay in the foreground")
 	}
-	if err := d.permit(config); err != nil {
-		return nil, err
+	if err := d.cfg.Permit(config); err != nil {
+		return err
 	}
 	if t.Network != nil && config.NetworkMode != "" {
-		return nil, fmt.Errorf("config network_mode %q: the task uses the network of its group; remove network_mode", config.NetworkMode)
+		return fmt.Errorf("config network_mode %q: the task uses the network of its group; remove network_mode", config.NetworkMode)
 	}
 	config.UsersHost = config.UsersHost || config.Privileged || config.PIDHost || !m.users // the host's processes need the host's users
-	return config, nil
+	return nil
 }
 
 func (d *Driver) run(ctx context.Context, t *driver.Task, config *api.ContainerConfig, m *machine, i *store.Image) (driver.Handle, error) {
@@ -179,12 +186,17 @@ func (p *plan) own() error {
 	if p.user.uid == 0 && p.user.gid == 0 {
 		return nil
 	}
-	for _, dir := range []string{p.task.Dir.Local, p.task.Dir.Secrets} {
-		if err := beneath.Chown(dir, int(p.user.uid), int(p.user.gid)); err != nil {
+	return Own(p.task.Dir, int(p.user.uid), int(p.user.gid))
+}
+
+// Own gives a task's own directories and its secrets to a user.
+func Own(dir driver.Dir, uid, gid int) error {
+	for _, d := range []string{dir.Local, dir.Secrets} {
+		if err := beneath.Chown(d, uid, gid); err != nil {
 			return fmt.Errorf("give the task's directory to its user: %w", err)
 		}
 	}
-	return ownFiles(p.task.Dir.Secrets, int(p.user.uid), int(p.user.gid))
+	return ownFiles(dir.Secrets, uid, gid)
 }
 
 // Recover finds a container that an earlier agent started.

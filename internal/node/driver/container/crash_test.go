@@ -46,10 +46,11 @@ func TestAKilledSupervisorLeavesNoContainer(t *testing.T) {
 	for round := range 12 {
 		marker := fmt.Sprintf("round-%d-of-crashes", round)
 		var handles []driver.Handle
-		moment := time.NewTimer(time.Duration(rng.IntN(120)) * time.Millisecond)
+		moment, cancel := context.WithTimeout(t.Context(), time.Duration(rng.IntN(120))*time.Millisecond)
 		killed := make(chan struct{})
 		go func() {
-			<-moment.C
+			defer cancel()
+			<-moment.Done()
 			syscall.Kill(b.client.PID(), syscall.SIGKILL)
 			close(killed)
 		}()

@@ -21,9 +21,9 @@ func DefaultCapabilities() []string {
 	}
 }
 
-// permit rejects privileges that the operator does not grant. Each error names the setting.
-func (d *Driver) permit(c *api.ContainerConfig) error {
-	if !d.cfg.AllowPrivileged {
+// Permit rejects privileges that the operator does not grant. Each error names the setting.
+func (f *Config) Permit(c *api.ContainerConfig) error {
+	if !f.AllowPrivileged {
 		for _, g := range []struct {
 			asked bool
 			what  string
@@ -33,7 +33,7 @@ func (d *Driver) permit(c *api.ContainerConfig) error {
 			{c.PIDHost, "pid_mode = \"host\""},
 			{c.IPCHost, "ipc_mode = \"host\""},
 			{c.UTSHost, "uts_mode = \"host\""},
-			{c.UsersHost && !d.cfg.HostUsers, "userns_mode = \"host\""},
+			{c.UsersHost && !f.HostUsers, "userns_mode = \"host\""},
 			{c.CgroupHost, "cgroupns = \"host\""},
 			{c.NoSeccomp, "security_opt \"seccomp=unconfined\""},
 		} {
@@ -42,7 +42,7 @@ func (d *Driver) permit(c *api.ContainerConfig) error {
 			}
 		}
 	}
-	if err := d.permitCapabilities(c); err != nil {
+	if err := f.permitCapabilities(c); err != nil {
 		return err
 	}
 	for key := range c.Sysctl {
@@ -50,7 +50,7 @@ func (d *Driver) permit(c *api.ContainerConfig) error {
 			return fmt.Errorf("config sysctl %q would change the whole node: a container may set net.* in a network of its own, and kernel.shm*, kernel.msg*, kernel.sem and fs.mqueue.*", key)
 		}
 	}
-	if d.cfg.Volumes {
+	if f.Volumes {
 		return nil
 	}
 	for _, m := range c.Mounts {
@@ -64,12 +64,12 @@ func (d *Driver) permit(c *api.ContainerConfig) error {
 	return nil
 }
 
-func (d *Driver) permitCapabilities(c *api.ContainerConfig) error {
-	if d.cfg.AllowPrivileged || slices.ContainsFunc(d.cfg.AllowCaps, func(a string) bool { return strings.EqualFold(a, "all") }) {
+func (f *Config) permitCapabilities(c *api.ContainerConfig) error {
+	if f.AllowPrivileged || slices.ContainsFunc(f.AllowCaps, func(a string) bool { return strings.EqualFold(a, "all") }) {
 		return nil
 	}
 	for _, name := range c.CapAdd {
-		if !slices.Contains(d.cfg.AllowCaps, name) {
+		if !slices.Contains(f.AllowCaps, name) {
 			return fmt.Errorf("config cap_add %q is not permitted on this node: add it to allow_caps in client { container { } } of its agent's configuration", strings.ToLower(strings.TrimPrefix(name, "CAP_")))
 		}
 	}

@@ -21,16 +21,13 @@ import (
 	"github.com/reeve-run/reeve/internal/node/image/store"
 )
 
-// layoutPrefix begins the names of images in an image layout of the node.
-const layoutPrefix = "oci:"
-
 // obtain returns the task's image with a lease of the run.
 func (d *Driver) obtain(ctx context.Context, t *driver.Task, c *api.ContainerConfig) (*store.Image, error) {
 	request := image.Request{Image: c.Image, Owner: t.ID, Anonymous: c.AuthSoft}
 	if a := c.Auth; a != nil && (a.Username != "" || a.Password != "") {
 		request.Login = &registry.Credentials{User: a.Username, Password: a.Password}
 	}
-	if path, ok := strings.CutPrefix(c.Image, layoutPrefix); ok {
+	if path, ok := strings.CutPrefix(c.Image, api.LayoutPrefix); ok {
 		root, err := d.openLayout(t, path)
 		if err != nil {
 			return nil, err
@@ -85,7 +82,7 @@ func (d *Driver) openLayout(t *driver.Task, path string) (*os.Root, error) {
 	base := t.Dir.Task
 	if filepath.IsAbs(path) {
 		if d.cfg.ImageDir == "" {
-			return nil, fmt.Errorf("config image %q: this node permits no image layouts of its own: set image_dir in client { container { } } of the agent's configuration, or give a path below the task's directory", layoutPrefix+path)
+			return nil, fmt.Errorf("config image %q: this node permits no image layouts of its own: set image_dir in client { container { } } of the agent's configuration, or give a path below the task's directory", api.LayoutPrefix+path)
 		}
 		var err error
 		if base = d.cfg.ImageDir; path != base {

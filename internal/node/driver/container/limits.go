@@ -13,6 +13,9 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise"
 )
 
+// CoreMHz returns the speed of a core, in the unit of the tasks' shares.
+func CoreMHz() int64 { return coreMHz() }
+
 // coreMHz is the speed of a core, in the unit of the tasks' shares.
 var coreMHz = sync.OnceValue(fingerprint.CoreMHz)
 

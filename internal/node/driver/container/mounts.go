@@ -135,7 +135,7 @@ func (p *plan) addMount(m api.ContainerMount) error {
 		p.bind(oci.Bind{Source: m.Source, ReadOnly: m.ReadOnly, Deep: true}, m.Target, m.Propagation)
 		return nil
 	}
-	b, err := p.relative(m.Source)
+	b, err := Relative(p.task.Dir, m.Source)
 	if err != nil {
 		return err
 	}
@@ -151,12 +151,12 @@ func orMode(mode int64) int64 {
 	return mode
 }
 
-// relative resolves a source relative to the task's directory, which may also name the directory
+// Relative resolves a source relative to the task's directory, which may also name the directory
 // that the group shares, and the secrets.
-func (p *plan) relative(source string) (oci.Bind, error) {
+func Relative(task driver.Dir, source string) (oci.Bind, error) {
 	clean := path.Clean(source)
 	b := oci.Bind{Make: true, Inert: true}
-	for prefix, dir := range map[string]string{"../alloc": p.task.Dir.Alloc, "secrets": p.task.Dir.Secrets, "local": p.task.Dir.Local} {
+	for prefix, dir := range map[string]string{"../alloc": task.Alloc, "secrets": task.Secrets, "local": task.Local} {
 		if clean == prefix {
 			b.Source, b.Make = dir, false
 			return b, nil
@@ -170,7 +170,7 @@ func (p *plan) relative(source string) (oci.Bind, error) {
 	if !filepath.IsLocal(clean) || clean == "." || first == filepath.Base(filesDir(driver.Dir{})) {
 		return b, fmt.Errorf("the mount of %q is not below the task's directory: use a path such as local/data, secrets/key or ../alloc/data", source)
 	}
-	b.Source, b.Beneath = clean, p.task.Dir.Task
+	b.Source, b.Beneath = clean, task.Task
 	return b, nil
 }
 

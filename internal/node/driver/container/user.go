@@ -5,6 +5,7 @@ package container
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +30,6 @@ const maxUserFile = 1 << 20
 // user resolves "NAME", "UID", "NAME:GROUP" or "UID:GID" with the image's own files, and further
 // groups. "" is root.
 func (i *imageRoot) user(text string, further []string) (u user, err error) {
-	name, group, hasGroup := strings.Cut(text, ":")
 	passwd, err := i.table("etc/passwd")
 	if err != nil {
 		return u, err
@@ -38,6 +38,33 @@ func (i *imageRoot) user(text string, further []string) (u user, err error) {
 	if err != nil {
 		return u, err
 	}
+	return findUser(text, further, passwd, groups)
+}
+
+// UserOf returns the numbers of a user of an image, whose files read returns. A missing file is empty.
+func UserOf(text string, read func(path string) ([]byte, error)) (uid, gid int, err error) {
+	var tables [2][][]string
+	for n, path := range []string{"/etc/passwd", "/etc/group"} {
+		b, err := read(path)
+		if err != nil {
+			return 0, 0, fmt.Errorf("read %s of the image: %w", path, err)
+		}
+		tables[n] = rows(bytes.NewReader(b))
+	}
+	u, err := findUser(text, nil, tables[0], tables[1])
+	return int(u.uid), int(u.gid), err
+}
+
+// rows splits the lines of a file at their colons.
+func rows(r io.Reader) (rows [][]string) {
+	for lines := bufio.NewScanner(io.LimitReader(r, maxUserFile)); lines.Scan(); {
+		rows = append(rows, strings.Split(lines.Text(), ":"))
+	}
+	return rows
+}
+
+func findUser(text string, further []string, passwd, groups [][]string) (u user, err error) {
+	name, group, hasGroup := strings.Cut(text, ":")
 	if name == "" {
 		name = "0"
 	}
@@ -115,11 +142,7 @@ func (i *imageRoot) table(path string) ([][]string, error) {
 		}
 		if f != nil {
 			defer f.Close()
-			var rows [][]string
-			for lines := bufio.NewScanner(io.LimitReader(f, maxUserFile)); lines.Scan(); {
-				rows = append(rows, strings.Split(lines.Text(), ":"))
-			}
-			return rows, nil
+			return rows(f), nil
 		}
 		if !below {
 			return nil, nil

@@ -35,6 +35,9 @@ func (t *Task) openBind(b Bind) (int, error) {
 	return fd, err
 }
 
+// OpenSource opens the source of a bind, which a task may change at any moment, by a handle.
+func OpenSource(b Bind) (int, error) { return openSource(b) }
+
 // openSource opens a source by a handle. Below a directory in which tasks write, the kernel
 // resolves the path, and follows no link that leads out.
 func openSource(b Bind) (int, error) {

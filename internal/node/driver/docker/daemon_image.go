@@ -1,0 +1,180 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/beneath"
+	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/driver/docker/engine"
+	"github.com/reeve-run/reeve/internal/node/image/registry"
+)
+
+// silence is the longest time without progress of a pull.
+const silence = 2 * time.Minute
+
+// pulls makes concurrent pulls of one image one.
+type pulls struct {
+	mu   sync.Mutex
+	open map[string]*pull
+}
+
+type pull struct {
+	done chan struct{}
+	err  error
+}
+
+// do runs one pull of a name at a time. Those that come meanwhile share its result.
+func (p *pulls) do(ctx context.Context, key string, run func() error) error {
+	p.mu.Lock()
+	if other := p.open[key]; other != nil {
+		p.mu.Unlock()
+		select {
+		case <-other.done:
+			return other.err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	mine := &pull{done: make(chan struct{})}
+	if p.open == nil {
+		p.open = map[string]*pull{}
+	}
+	p.open[key] = mine
+	p.mu.Unlock()
+	mine.err = run()
+	if ctx.Err() != nil { // its own caller gave up, the others did not
+		mine.err = &driver.RecoverableError{Err: fmt.Errorf("the task that pulled %s was stopped", key)}
+	}
+	p.mu.Lock()
+	delete(p.open, key)
+	p.mu.Unlock()
+	close(mine.done)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return mine.err
+}
+
+// obtain makes sure that the daemon has the image.
+func (d *daemon) obtain(ctx context.Context, t *driver.Task, c *api.ContainerConfig) (*engine.Image, error) {
+	if c.Daemon.Load != "" {
+		if err := d.load(ctx, t, c.Daemon.Load); err != nil {
+			return nil, err
+		}
+		return d.c.Image(ctx, c.Image)
+	}
+	ref, err := registry.ParseReference(c.Image)
+	if err != nil {
+		return nil, fmt.Errorf("config image: %w", err)
+	}
+	if !c.ForcePull && ref.Tag != "latest" {
+		if i, err := d.c.Image(ctx, c.Image); !engine.IsMissing(err) {
+			return i, err
+		}
+	}
+	login, err := d.login(ctx, c, ref)
+	if err != nil {
+		return nil, err
+	}
+	notify := t.Notify
+	if notify == nil {
+		notify = func(string) {}
+	}
+	bounded, cancel := context.WithTimeout(ctx, c.PullTimeout)
+	defer cancel()
+	begin := time.Now()
+	notify("Pulling " + c.Image)
+	err = d.pulls.do(bounded, ref.String()+"\n"+loginKey(login), func() error {
+		return d.c.Pull(bounded, ref.String(), login, silence, newReport(notify, c.Image))
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("pull %s: it took longer than %s: set image_pull_timeout to a longer time, or check the node's connection to the registry: %w", c.Image, c.PullTimeout, err)
+	case err != nil:
+		return nil, fmt.Errorf("pull %s: %w", c.Image, err)
+	}
+	i, err := d.c.Image(ctx, c.Image)
+	if err == nil {
+		notify(fmt.Sprintf("Pulled %s in %s (%.1f MB on the disk)", c.Image, time.Since(begin).Round(100*time.Millisecond), float64(i.Size)/1e6))
+	}
+	return i, err
+}
+
+func loginKey(l *engine.Login) string {
+	if l == nil {
+		return ""
+	}
+	return l.User + "\n" + l.Password + l.Token
+}
+
+// login finds credentials for the registry: the task's, or else the node's.
+func (d *daemon) login(ctx context.Context, c *api.ContainerConfig, ref registry.Reference) (*engine.Login, error) {
+	if a := c.Auth; a != nil && (a.Username != "" || a.Password != "") {
+		return &engine.Login{User: a.Username, Password: a.Password, Server: a.Server}, nil
+	}
+	found, err := d.keychain.Find(ctx, ref.Registry)
+	if err != nil {
+		if c.AuthSoft {
+			return nil, nil
+		}
+		return nil, err
+	}
+	if found == (registry.Credentials{}) {
+		return nil, nil
+	}
+	return &engine.Login{User: found.User, Password: found.Password, Token: found.IdentityToken, Server: ref.Registry}, nil
+}
+
+// load gives the daemon an archive from the task's directory.
+func (d *daemon) load(ctx context.Context, t *driver.Task, name string) error {
+	var root *os.Root
+	var err error
+	for _, dir := range []string{t.Dir.Task, t.Dir.Local} { // artifacts lie in local/
+		if root, err = os.OpenRoot(dir); err != nil {
+			break
+		}
+		f, _, openErr := beneath.File(root, filepath.Clean(name))
+		root.Close()
+		if err = openErr; err != nil {
+			continue
+		}
+		defer f.Close()
+		if err := d.c.Load(ctx, f); err != nil {
+			return fmt.Errorf("config load: %w", err)
+		}
+		return nil
+	}
+	return fmt.Errorf("config load: open the archive %s below the task's directory: %w", name, err)
+}
+
+// newReport tells the user how a pull advances, at most every 10 seconds.
+func newReport(notify func(string), name string) func(engine.Progress) {
+	last := time.Now()
+	layers := map[string]engine.Progress{}
+	return func(p engine.Progress) {
+		if p.Layer != "" && p.Total > 0 && len(layers) < 1000 {
+			layers[p.Layer] = p
+		}
+		if time.Since(last) < 10*time.Second {
+			return
+		}
+		last = time.Now()
+		var done, total int64
+		for _, l := range layers {
+			done, total = done+l.Current, total+l.Total
+		}
+		notify(fmt.Sprintf("Pulling %s: %.1f MB of %.1f MB", name, float64(done)/1e6, float64(total)/1e6))
+	}
+}
