@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/testbed"
 )
@@ -27,9 +28,10 @@ func TestAnOpenDirectoryIsClosed(t *testing.T) {
 	m.start()
 	m.waitReady()
 	ctx := t.Context()
-	if _, err := m.Client.Variables().Put(ctx, &api.Variable{VariableMetadata: api.VariableMetadata{Path: "secret/db"}, Items: map[string]string{"password": "hunter2"}}); err != nil {
-		t.Fatal(err)
-	}
+	wait.Until(t, "a variable is stored", func() bool { // once the leader has created the first root key
+		_, err := m.Client.Variables().Put(ctx, &api.Variable{VariableMetadata: api.VariableMetadata{Path: "secret/db"}, Items: map[string]string{"password": "hunter2"}})
+		return err == nil
+	})
 	m.register(testbed.ShellJob("web", 1, "echo $$ > $NOMAD_TASK_DIR/pid; exec sleep 86400"))
 	before := m.allocations("web", "runs", running(1))[0]
 	pid := m.pidFile(before)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 	"github.com/reeve-run/reeve/internal/testbed/kmstest"
 )
 
@@ -44,9 +45,10 @@ func TestAServiceSealsTheKeysOfAServer(t *testing.T) {
 	m.Args = []string{"-server", "-client", "-config", config}
 	m.start()
 	m.waitReady()
-	if _, err := m.Client.Variables().Put(t.Context(), &api.Variable{VariableMetadata: api.VariableMetadata{Path: "db"}, Items: map[string]string{"password": "hunter2"}}); err != nil {
-		t.Fatal(err)
-	}
+	wait.Until(t, "a variable is stored", func() bool { // once the leader has created the first root key
+		_, err := m.Client.Variables().Put(t.Context(), &api.Variable{VariableMetadata: api.VariableMetadata{Path: "db"}, Items: map[string]string{"password": "hunter2"}})
+		return err == nil
+	})
 	m.keyFile("server/keyring.key", true)
 	m.Kill()
 
