@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/testbed/wait"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/testbed"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // TestAnOpenDirectoryIsClosed founds a cluster with the data directory of an agent that ran alone and

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/testbed/wait"
 	"github.com/reeve-run/reeve/internal/testbed/kmstest"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // TestAServiceSealsTheKeysOfAServer runs an agent whose keys a key management service seals: alone and as
