@@ -46,7 +46,9 @@ type Host struct {
 	// Serve serves the API on the socket of a task until stop is called; nil: tasks have no socket.
 	Serve func(alloc, task string, l net.Listener) (stop func())
 	// Volume returns the directory of a dynamic volume of this node, once it exists; nil: it has none.
-	Volume  func(ctx context.Context, id string) (string, error)
+	Volume func(ctx context.Context, id string) (string, error)
+	// Pin asks the servers which digest a version's instances run; nil: they pin no images.
+	Pin     func(ctx context.Context, r *api.ImagePinRequest) (*api.ImagePinResponse, error)
 	Logger  *slog.Logger
 	Context context.Context // ends with the agent; tasks outlive it
 	// Changed is called when the servers need a report of the runner: soon, or immediately

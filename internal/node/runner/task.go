@@ -40,6 +40,7 @@ type task struct {
 	wake         chan struct{}
 	socket       func()               // ends the task's socket; nil: it has none. Of the loop alone
 	fetched      bool                 // its artifacts are in its directory
+	images       map[string]string    // digests of the images that it runs, by name; replaced, never changed in place
 	renewals     map[string]time.Time // of the run's identities, by name; replaced, never changed in place
 
 	// The state of its launch; see launch.go.
