@@ -29,7 +29,11 @@ func (d *Driver) pin(ctx context.Context, t *driver.Task, c *api.ContainerConfig
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.PullTimeout)
 	defer cancel()
-	digest, err := t.PinImage(ctx, c.Image, func(ctx context.Context) (string, error) {
+	name, ok := t.Config["image"].(string) // as the servers know it; c.Image may be normalized
+	if !ok {
+		name = c.Image
+	}
+	digest, err := t.PinImage(ctx, name, func(ctx context.Context) (string, error) {
 		found, err := d.images.Resolve(ctx, *request)
 		if err != nil {
 			return "", pullError(ctx, c, err)
