@@ -70,8 +70,8 @@ func (r *localRegistry) push(tag, version string) (image, digest string) {
 	return ref.Name(), h.String()
 }
 
-// prints waits until the runs of an allocation's task have printed the lines.
-func (m *machine) prints(alloc string, want ...string) {
+// printed waits until the runs of an allocation's task have printed the lines.
+func (m *machine) printed(alloc string, want ...string) {
 	m.t.Helper()
 	m.eventually("the output", func(context.Context) error {
 		if got := strings.Fields(m.taskLog(alloc, "stdout")); strings.Join(got, " ") != strings.Join(want, " ") {
@@ -96,7 +96,7 @@ func TestContainerPinOutlivesItsTag(t *testing.T) {
 	job.Groups[0].Restart = &api.Restart{Attempts: ptr(9), Delay: ptr(time.Second), Mode: ptr("delay")}
 	m.register(job)
 	alloc := m.allocations("service", "runs", running(1))[0].ID
-	m.prints(alloc, "VERSION=one", "waiting")
+	m.printed(alloc, "VERSION=one", "waiting")
 
 	_, second := r.push("tool:latest", "two")
 	scaled := *job
@@ -105,7 +105,7 @@ func TestContainerPinOutlivesItsTag(t *testing.T) {
 	m.register(&scaled) // updates the first instance in place
 	list := m.allocations("service", "run", running(2))
 	for _, a := range list {
-		m.prints(a.ID, "VERSION=one", "waiting")
+		m.printed(a.ID, "VERSION=one", "waiting")
 	}
 	r.away.Store(true)
 	if err := m.Client.Allocations().Signal(t.Context(), alloc, api.SignalAllocationRequest{Task: "task", Signal: "SIGUSR1"}); err != nil {

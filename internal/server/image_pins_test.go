@@ -16,14 +16,28 @@ const pinnedImage = "registry.example.com/web:1"
 
 func digestOf(digit string) string { return "sha256:" + strings.Repeat(digit, 64) }
 
+// containerNode is a node that runs containers.
+func containerNode(id string) *api.Node {
+	n := newNode(id)
+	n.Attributes["driver.container"] = "1"
+	n.Drivers["container"] = &api.DriverStatus{Detected: true, Healthy: true}
+	return n
+}
+
+// pinnedJob runs containers of an image with a tag.
+func pinnedJob(count int) *api.Job {
+	job := serviceJob("web", count)
+	job.Groups[0].Tasks[0].Driver, job.Groups[0].Tasks[0].Config = api.DriverContainer, map[string]any{"image": pinnedImage}
+	return job
+}
+
 // TestNodesAgreeOnOneImage has two nodes resolve a tag at once, with different results.
 func TestNodesAgreeOnOneImage(t *testing.T) {
 	simulate(t, func(c *cluster) {
-		c.addNode("n1", nil)
-		c.addNode("n2", nil)
-		job := serviceJob("web", 2)
+		c.connect(containerNode("n1"), nil)
+		c.connect(containerNode("n2"), nil)
+		job := pinnedJob(2)
 		job.Constraints = []*api.Constraint{{Operand: "distinct_hosts", RTarget: "true"}}
-		job.Groups[0].Tasks[0].Config["image"] = pinnedImage
 		c.register(job)
 		c.until("the job runs", func(v *state.Snapshot) bool { return len(running(v, "web")) == 2 })
 		list := running(c.Store().Snapshot(), "web")
@@ -59,12 +73,11 @@ func TestNodesAgreeOnOneImage(t *testing.T) {
 // TestPinsOfHostileNodes sends what no honest node sends.
 func TestPinsOfHostileNodes(t *testing.T) {
 	simulate(t, func(c *cluster) {
-		c.addNode("n1", nil)
-		job := serviceJob("web", 1)
-		job.Groups[0].Tasks[0].Config["image"] = pinnedImage
+		c.connect(containerNode("n1"), nil)
+		job := pinnedJob(1)
 		c.register(job)
 		c.until("the job runs", func(v *state.Snapshot) bool { return len(running(v, "web")) == 1 })
-		c.addNode("n2", nil)
+		c.connect(containerNode("n2"), nil)
 		a := running(c.Store().Snapshot(), "web")[0]
 		for name, r := range map[string]struct {
 			node string
