@@ -61,6 +61,7 @@ type Allocation struct {
 	LaunchStatus          *LaunchStatus `json:",omitempty"` // set by the node
 	Serving               *Serving      `json:",omitempty"` // set by the node
 	Crashes               *Crashes      `json:",omitempty"`
+	Images                []*ImagePin   `json:",omitempty"` // pins of its tasks' images; set only in responses
 	Orphan                bool          `json:",omitempty"` // reports whether it was found on its node without a registered job
 	DesiredReason         Reason        `json:",omitempty"` // code of DesiredDescription
 	PreemptedAllocations  []string

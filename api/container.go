@@ -123,7 +123,7 @@ func parseContainer(c *ContainerConfig, driver string, config map[string]any) (*
 		v := config[k]
 		switch {
 		case !ok:
-			problems = append(problems, fmt.Sprintf("driver %s has no key %q%s", driver, k, nearestKey(k, containerKeys())))
+			problems = append(problems, fmt.Sprintf("driver %s has no key %q%s", driver, k, nearestKey(k, containerKeys(c.docker))))
 			continue
 		case f.never != "":
 			problems = append(problems, fmt.Sprintf("%s is not supported: %s", k, f.never))

@@ -72,8 +72,13 @@ func init() { // not a literal: its functions use the table's helpers
 	maps.Copy(containerFields, daemonFields())
 }
 
-// containerKeys returns the keys of the config block.
-func containerKeys() []string { return slices.Sorted(maps.Keys(containerFields)) }
+// containerKeys returns the keys that have a meaning in the config block of the driver container, or docker.
+func containerKeys(docker bool) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(containerFields)), func(k string) bool {
+		f := containerFields[k]
+		return f.never != "" || f.daemon != "" && !docker
+	})
+}
 
 // errKind says that a value has the wrong type.
 var errKind = errors.New("wrong kind")

@@ -34,9 +34,9 @@ func TestContainerConfigsAreParsed(t *testing.T) {
 			{Type: "bind", Source: "/b", Target: "/b", ReadOnly: true, Propagation: "rslave"}, {Type: "bind", Source: "${NOMAD_ALLOC_DIR:x}/c", Target: "/c"},
 		},
 		CapAdd: []string{"CAP_NET_ADMIN", "ALL"}, PIDHost: true, ShmSize: 1 << 20, Ulimits: []Ulimit{{"nofile", 10, 20}},
-		Labels: map[string]string{"a": "b", "n": "1"}, PidsLimit: 9,
+		Labels: map[string]string{"a": "b", "n": "1"}, PidsLimit: 9, Daemon: DaemonConfig{Runtime: "runc"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" || len(problems) > 0 {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(ContainerConfig{})); diff != "" || len(problems) > 0 {
 		t.Errorf("problems %q; -want +got:\n%s", problems, diff)
 	}
 }
@@ -73,7 +73,7 @@ func TestWrongContainerConfigsAreTold(t *testing.T) {
 		"pids_limit must be a number, not 1.5":                                     {"pids_limit": 1.5},
 		"cpu_cfs_period must be 1000 to 1000000 microseconds":                      {"cpu_cfs_period": 5},
 		"oom_score_adj must be 0 to 1000, not -1000":                               {"oom_score_adj": -1000},
-		"runtime must be \"runc\", not kata":                                       {"runtime": "kata"},
+		"runtime must be \"runc\", not \"kata\"":                                       {"runtime": "kata"},
 		"healthchecks must be { disable = true }":                                  {"healthchecks": map[string]any{}},
 		"extra_hosts has \"db\": write it like":                                    {"extra_hosts": []any{"db"}},
 		"dns_servers has \"x\", which is not an IP address":                        {"dns_servers": []any{"x"}},

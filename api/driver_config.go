@@ -72,7 +72,7 @@ func schemaOf(driver string) (map[string]kind, bool) {
 // for unknown drivers, whose config may hold anything.
 func DriverConfigKeys(driver string) ([]string, bool) {
 	if RunsImages(driver) {
-		return containerKeys(), true
+		return slices.Sorted(maps.Keys(containerFields)), true
 	}
 	s, ok := schemaOf(driver)
 	return slices.Sorted(maps.Keys(s)), ok

@@ -48,6 +48,12 @@ func (n Nodes) ReportVolumes(ctx context.Context, id string, reports []*api.Host
 	return err
 }
 
+// PinImage returns the digest of an image that a task of the node must run, and pins the one of the request if
+// it is the first.
+func (n Nodes) PinImage(ctx context.Context, id string, req *api.ImagePinRequest) (*api.ImagePinResponse, error) {
+	return nodeCall[*api.ImagePinResponse](ctx, n, pathf("/v1/node/%s/image-pin", id), req)
+}
+
 // SignIdentities returns the signed tokens of tasks that the node runs, in the order of the requests.
 func (n Nodes) SignIdentities(ctx context.Context, id string, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
 	answer, err := nodeCall[*api.IdentitiesResponse](ctx, n, pathf("/v1/node/%s/identities", id), &api.IdentitiesRequest{Requests: requests})

@@ -60,6 +60,10 @@ func (s nodeServers) ReportVolumes(ctx context.Context, id string, reports []*ap
 	return s.nodes.ReportVolumes(ctx, id, reports)
 }
 
+func (s nodeServers) PinImage(ctx context.Context, id string, req *api.ImagePinRequest) (*api.ImagePinResponse, error) {
+	return s.nodes.PinImage(ctx, id, req)
+}
+
 func (s nodeServers) SignIdentities(ctx context.Context, id string, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
 	return s.nodes.SignIdentities(ctx, id, requests)
 }

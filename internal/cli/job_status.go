@@ -105,6 +105,11 @@ func (c *cli) readJobStatus(ctx context.Context, cl *client.Client, prefix strin
 	if err != nil && api.CodeOf(err) != api.CodeNotFound { // older servers have no troubles
 		return nil, err
 	}
+	pins, _, err := jobs.Images(ctx, id, nil)
+	if err != nil && api.CodeOf(err) != api.CodeNotFound { // older servers pin no images
+		return nil, err
+	}
+	s.Images = view.CurrentImages(s.Job, s.Allocations, pins)
 	s.ActivePlans, err = keep(plans, plantree.IsUnderWay), nil
 	view.NewestFirst(s.Evaluations)
 	view.SortAllocations(s.Allocations)

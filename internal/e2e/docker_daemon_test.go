@@ -8,6 +8,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +22,8 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
 	"github.com/reeve-run/reeve/api"
@@ -237,6 +242,20 @@ func TestDockerDaemonRunsATask(t *testing.T) {
 func TestDockerDaemonReportsEnds(t *testing.T) {
 	t.Parallel()
 	m, _ := dockerMachine(t)
+	served := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(served.Close)
+	pulled := strings.TrimPrefix(served.URL, "http://") + "/tool:1"
+	tag, err := name.NewTag(pulled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := containertest.Image(nil, runtime.GOARCH)
+	if err == nil {
+		err = remote.Write(tag, i)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	failing := func(id string, change func(*api.Task)) string {
 		t.Helper()
 		job := batchOf(daemonJob(id, "exit 7"))
@@ -259,6 +278,13 @@ func TestDockerDaemonReportsEnds(t *testing.T) {
 		{"code", "Exit Code: 7", func(*api.Task) {}},
 		{"missing", "no such file", func(k *api.Task) { k.Config["entrypoint"] = []any{"/missing"} }},
 		{"privileged", "set allow_privileged = true in client { container { } }", func(k *api.Task) { k.Config["privileged"] = true }},
+		{"memory", "OOM", func(k *api.Task) { k.Config["args"] = []any{"eat", "200"} }},
+		{"volume", "Exit Code: 4", func(k *api.Task) {
+			k.Config["volumes"] = []any{"local/data:/data"}
+			k.Config["args"] = strings.Fields("write /data/file text , cat /data/file , exit 4")
+		}},
+		{"pull", "Pulled " + pulled + " in ", func(k *api.Task) { k.Config["image"] = pulled }},
+		{"absent", "Pulling " + pulled + "0\n", func(k *api.Task) { k.Config["image"] = pulled + "0" }},
 		{"link", "mount local/", func(k *api.Task) { k.Config["volumes"] = []any{"local/../../../../../etc:/stolen"} }},
 	} {
 		if got := failing(c.id, c.change); !strings.Contains(got, c.want) {

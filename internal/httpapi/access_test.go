@@ -95,6 +95,7 @@ var nodeRoutes = map[string]nodeAccess{
 	"GET /v1/node/{id}/allocations/stream":       ownNode,
 	"PUT /v1/node/{id}/allocations":              ownNode,
 	"PUT /v1/node/{id}/volumes":                  ownNode,
+	"PUT /v1/node/{id}/image-pin":                ownNode,
 	"PUT /v1/traffic":                            ownNode,
 	"PUT /v1/node/{id}/template-values":          ownNode,
 	"PUT /v1/node/{id}/identities":               ownNode,

@@ -40,7 +40,9 @@ func getAllocation(c *call, v *state.Snapshot) (*api.Allocation, uint64, error) 
 	if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
-	return a.Shown(), a.ModifyIndex, nil
+	shown := a.Shown()
+	shown.Images = v.ImagePinsOfAllocation(a)
+	return shown, a.ModifyIndex, nil
 }
 
 func findAllocation(v *state.Snapshot, id string) (*api.Allocation, error) {

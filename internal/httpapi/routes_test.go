@@ -79,6 +79,7 @@ var samples = map[string]string{
 	"DELETE /v1/volume/host/{id}/delete":             ``,
 	"DELETE /v1/volumes/claim/{id}":                  ``,
 	"PUT /v1/node/{id}/volumes":                      `{"Volumes": []}`,
+	"PUT /v1/node/{id}/image-pin":                    `{"AllocID": "99999999-2222-3333-4444-555555555555", "Task": "main", "Image": "busybox:1"}`,
 	"PUT /v1/quota":                                  `{"Name": "team", "Limits": [{"RegionLimit": {"MemoryMB": 512}}]}`,
 	"PUT /v1/quota/{id}":                             `{"Limits": [{"RegionLimit": {"CPU": 100}}]}`,
 	"DELETE /v1/quota/{id}":                          ``,

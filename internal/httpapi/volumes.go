@@ -34,6 +34,8 @@ func volumeRoutes() []route {
 		list("/v1/volumes/claims", ReadVolume, "Lists claims by id: the volumes that instances keep.", claimsByID, listClaims, showClaim).filtering().blocking(claims).params("job_id", "task_group", "volume_name"),
 		write(del, "/v1/volumes/claim/{id}", DeleteVolume, "Ends a claim, whose instance must have stopped.", deleteClaim),
 		write(put, "/v1/node/{id}/volumes", BeNode, "Records what a node reports on its dynamic host volumes.", reportVolumes).upTo(nodeBodyLimit).forNodes(ownNode),
+		write(put, "/v1/node/{id}/image-pin", BeNode, "Returns the digest of an image that a node's task must run, and pins it for the job's version if it is the first.", pinImage).forNodes(ownNode),
+		read("/v1/job/{id}/images", ReadJob, "Lists the pins of a job's images, the newest version first: the digests that all instances of a version run.", getJobImages).blocking(state.TableImagePins, jobs),
 	}
 }
 

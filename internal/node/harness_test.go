@@ -112,6 +112,15 @@ func (s *fakeServers) SignIdentities(_ context.Context, node string, requests []
 	return signed, nil
 }
 
+func (s *fakeServers) PinImage(_ context.Context, _ string, r *api.ImagePinRequest) (*api.ImagePinResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.away {
+		return nil, errAway
+	}
+	return &api.ImagePinResponse{Digest: r.Digest, Pinned: r.Digest != ""}, nil
+}
+
 func (s *fakeServers) ReportVolumes(context.Context, string, []*api.HostVolumeReport) error {
 	return nil
 }

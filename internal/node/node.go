@@ -50,6 +50,8 @@ type Servers interface {
 	SignIdentities(ctx context.Context, nodeID string, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error)
 	// TemplateValues returns the values of templates that differ from those of the node, once one does.
 	TemplateValues(ctx context.Context, nodeID string, r *api.TemplateValuesRequest) (*api.TemplateValuesResponse, error)
+	// PinImage returns the digest of an image that a task of the node must run.
+	PinImage(ctx context.Context, nodeID string, req *api.ImagePinRequest) (*api.ImagePinResponse, error)
 	// OfferOrphans returns the reasons for rejected orphans, by allocation id.
 	OfferOrphans(ctx context.Context, nodeID string, orphans []*api.OfferedOrphan) (map[string]string, error)
 	// ReportVolumes reports on the node's dynamic volumes.
@@ -218,7 +220,7 @@ func New(c Config) (*Node, error) {
 	n.reporter = newReporter(n.sendReports, n.acknowledged)
 	n.host = &runner.Host{
 		Drivers: c.Drivers, Dirs: dirs, Ledger: l, Checks: n.checks, Node: n.Node, Environ: os.Environ(), Logger: c.Logger,
-		Context: ctx, Artifacts: artifacts, Secrets: newSecretSources(c), Traffic: c.Traffic, Serve: c.ServeTask, Volume: n.volumes.Path,
+		Context: ctx, Artifacts: artifacts, Secrets: newSecretSources(c), Traffic: c.Traffic, Serve: c.ServeTask, Volume: n.volumes.Path, Pin: n.pinImage,
 		Identity: newSigner(ctx, func(ctx context.Context, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
 			return c.Servers.SignIdentities(ctx, n.identity.ID, requests)
 		}).sign,

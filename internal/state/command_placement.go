@@ -175,6 +175,7 @@ func (t *txn) place(placed *api.Allocation, job *api.Job, now int64) {
 		t.succeed(a)
 		return
 	}
+	t.carryPins(old, job)
 	a.CreateIndex, a.CreateTime = old.CreateIndex, old.CreateTime
 	a.ClientStatus, a.ClientDescription = old.ClientStatus, old.ClientDescription
 	a.TaskStates, a.NetworkStatus, a.LaunchStatus = old.TaskStates, old.NetworkStatus, old.LaunchStatus

@@ -64,6 +64,8 @@ func decodeDocument(w *wire.Document) (Command, error) {
 		c = new(RestoreState)
 	case "ReportVolumes":
 		c = new(ReportVolumes)
+	case "PinImage":
+		c = new(PinImage)
 	case "RaiseLevel":
 		c = new(RaiseLevel)
 	default:

@@ -42,6 +42,7 @@ type dump struct {
 	Introductions []*Introduction
 	HostVolumes   []*api.HostVolume
 	VolumeClaims  []*api.VolumeClaim
+	ImagePins     []*api.ImagePin
 	Trust         *Trust
 	Renewals      []*Renewal
 	Access        []any // policies, roles, tokens, and how users get them
@@ -129,6 +130,7 @@ func dumpOf(v *Snapshot) *dump {
 	d.Access = accessOf(v)
 	d.Introductions = slices.Collect(v.Introductions())
 	d.HostVolumes, d.VolumeClaims = slices.Collect(v.HostVolumes("")), slices.Collect(v.VolumeClaims())
+	d.ImagePins = slices.Collect(v.ImagePins())
 	d.Servers, d.Revocations, d.Trust = slices.Collect(v.Servers()), slices.Collect(v.Revocations()), v.Trust()
 	d.Stacks, d.StackJobs = slices.Collect(v.Stacks("*")), slices.Collect(stackJobs.all(&v.content, ""))
 	d.Units, d.Shifts = slices.Collect(v.Units()), slices.Collect(v.Shifts())

@@ -48,6 +48,8 @@ func objectCommands() map[string]Command {
 		"DeleteHostVolume":   DeleteHostVolume(goldenHostVolume().ID),
 		"DeleteVolumeClaim":  DeleteVolumeClaim("77777777-0000-4000-8000-000000000007"),
 		"ReportVolumes":      goldenVolumeReport(),
+		"PutImagePin":        &putObject[api.ImagePin]{imagePins, goldenImagePin(), nil},
+		"PinImage":           goldenPinImage(),
 		"RaiseLevel":         &RaiseLevel{Level: 2, Version: "0.2.0"},
 		"PutServer":          PutServer(goldenServer(), ptr(uint64(0))),
 		"PutTrust":           PutTrust(goldenTrust(), ptr(uint64(9))),

@@ -416,6 +416,7 @@ func TestSnapshotFormatIsKept(t *testing.T) {
 	t.Run("autopilot", func(t *testing.T) { snapshotIsKept(t, autopilotStore(t)) })
 	t.Run("rotation", func(t *testing.T) { snapshotIsKept(t, rotationStore(t)) })
 	t.Run("introductions", func(t *testing.T) { snapshotIsKept(t, introductionStore(t)) })
+	t.Run("pins", func(t *testing.T) { snapshotIsKept(t, pinStore(t)) })
 	t.Run("volumes", func(t *testing.T) { snapshotIsKept(t, volumeStore(t)) })
 	t.Run("secrets", func(t *testing.T) { snapshotIsKept(t, secretsStore(t)) })
 	t.Run("access", func(t *testing.T) { snapshotIsKept(t, accessStore(t)) })

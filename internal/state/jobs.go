@@ -201,6 +201,7 @@ func (t *txn) putJob(job *api.Job, version bool, submission *api.JobSubmission) 
 		row.versions = append([]jobVersion{{job, submission}}, row.versions...)
 		row.versions = trimVersions(row.versions)
 		t.touch(TableJobVersions)
+		t.renewPins(row, old, job)
 	} else {
 		t.replaceVersion(row, job)
 	}
@@ -255,6 +256,7 @@ func (t *txn) deleteJob(namespace, id string) {
 	t.forgetRestarts(row)
 	t.forgetCallbacks(slot, 0)
 	t.endClaimsOf(namespace, id)
+	t.endPinsOf(namespace, id)
 	row.job, row.versions, row.scaling, row.queued, row.schedule, row.change = nil, nil, nil, nil, nil, 0
 	t.countChild(old, -1)
 	t.indexJob(slot, old, nil)
@@ -267,6 +269,7 @@ func (t *txn) deleteJob(namespace, id string) {
 func (t *txn) dropJob(slot uint32) {
 	row := *t.jobs.rows.at(slot)
 	if row.job == nil && row.allocations.len()+row.evaluations.len()+row.deployments.len()+len(row.callbacks) == 0 && row.children == [3]int{} {
+		t.endPinsOf(row.namespace, row.id)
 		t.jobs.remove(t.gen, jobName(row.namespace, row.id), slot)
 		t.lastOK = false
 	}

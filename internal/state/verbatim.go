@@ -59,7 +59,7 @@ func keepsPlacement(p *Placement) bool {
 	var resources *api.AllocatedResources
 	var tasks uintptr
 	for _, a := range p.Place {
-		if a == nil || a.Resources != nil || a.SharedResources != nil || a.TaskResources != nil || hasLifecycles(a) || a.TaskStates != nil || a.NetworkStatus != nil ||
+		if a == nil || a.Resources != nil || a.SharedResources != nil || a.TaskResources != nil || hasLifecycles(a) || a.TaskStates != nil || a.NetworkStatus != nil || a.Images != nil ||
 			a.PreemptedAllocations != nil || a.DesiredTransition != (api.DesiredTransition{}) {
 			return false
 		}

@@ -29,6 +29,8 @@ type JobStatus struct {
 	ActivePlans []*api.Plan     `json:",omitempty"`
 	Troubles    []*api.Trouble  `json:",omitempty"`
 	Callbacks   []*api.Callback `json:",omitempty"` // completion callbacks
+	// Images holds the pins of the current version, and of others with instances that run.
+	Images []*api.ImagePin `json:",omitempty"`
 }
 
 // Jobs writes a list of jobs.
@@ -175,6 +177,7 @@ func Job(p *term.Page, s *JobStatus, wide bool) {
 		p.Section("Deployment")
 		Deployment(p, s.Deployment, wide)
 	}
+	imageTable(p, s.Images)
 	activePlans(p, s.ActivePlans)
 	crashes(p, s.Allocations)
 	if len(s.Callbacks) > 0 {

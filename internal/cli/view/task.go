@@ -57,6 +57,7 @@ func task(p *term.Page, a *api.Allocation, name string, stats *api.AllocationSta
 		term.Field{"Started", whenTime(p.Now, state.StartedAt)},
 		term.Field{"Finished", whenTime(p.Now, state.FinishedAt)},
 		term.Field{"Restarts", restarts(p.Now, state)},
+		term.Field{"Image", pinnedImages(a, name)},
 		term.Field{"Resources", taskResources(a, name)},
 		term.Field{"In use", inUse(a, name, stats)},
 	)

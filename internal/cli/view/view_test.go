@@ -34,7 +34,7 @@ func testAllocation() *api.Allocation {
 	return &api.Allocation{
 		ID: clitest.AllocID, Namespace: "default", EvalID: clitest.EvalID, Name: "web.server[0]", NodeID: clitest.NodeID, NodeName: "rack-1",
 		JobID: "web", Job: testJob(), Group: "server", DesiredStatus: api.AllocDesiredRun, ClientStatus: api.AllocClientRunning,
-		DeploymentID: clitest.DeplID, DeploymentStatus: &api.AllocDeploymentStatus{Healthy: ptr(true)},
+		DeploymentID: clitest.DeplID, DeploymentStatus: &api.AllocDeploymentStatus{Healthy: ptr(true)}, Images: testPins(),
 		CreateTime: clitest.Ago(2 * time.Minute), ModifyTime: clitest.Ago(90 * time.Second),
 		AllocatedResources: &api.AllocatedResources{
 			Tasks: map[string]*api.AllocatedTask{
@@ -115,6 +115,7 @@ func TestPages(t *testing.T) {
 				Allocations: []*api.AllocationListStub{stubOf(testAllocation()), stubOf(failedOther())},
 				Deployment:  testDeployment(),
 				Evaluations: []*api.Evaluation{blocked},
+				Images:      testPins(),
 			}
 			Job(p, s, false)
 			JobNext(p, s)

@@ -73,6 +73,10 @@ type Task struct {
 	Network *Network
 	// Ports are those of the node that the allocation has, by label.
 	Ports []api.PortMapping
+	// PinImage returns the digest that the task runs of an image with a tag. resolve asks the registry
+	// which one the tag leads to now, and is called only for the first instance. It may be nil: images are
+	// not pinned.
+	PinImage func(ctx context.Context, image string, resolve func(context.Context) (string, error)) (string, error)
 	// Notify tells the user about a step of a long start; it may be nil. Each message of one start
 	// replaces the one before, except the first.
 	Notify func(message string)

@@ -46,6 +46,7 @@ type taskRecord struct {
 	Renewals     map[string]time.Time `json:",omitempty"`
 	Fetched      bool                 `json:",omitempty"`
 	Templates    templateRecord       `json:",omitzero"`
+	Images       map[string]string    `json:",omitempty"`
 }
 
 // Prefixes of the ledger's keys.
@@ -78,7 +79,7 @@ func (r *Runner) encode() []byte {
 	}
 	for _, t := range r.tasks {
 		rec.Tasks[t.name] = &taskRecord{State: t.state, Stage: t.stage, Ran: t.ran, Run: t.run, Over: t.recordedRun, Policy: t.policy, HealthySince: t.healthySince,
-			Cut: t.interrupted, Leaving: t.leaving, Again: t.request, Renewals: t.renewals, Fetched: t.fetched, Templates: t.templates}
+			Cut: t.interrupted, Leaving: t.leaving, Again: t.request, Renewals: t.renewals, Fetched: t.fetched, Templates: t.templates, Images: t.images}
 	}
 	r.mu.Unlock()
 	data, err := json.Marshal(&rec)
@@ -113,7 +114,7 @@ func Restore(h *Host, data []byte, job func(key, namespace, id string, version u
 		if tr := rec.Tasks[t.name]; tr != nil && tr.State != nil {
 			t.state, t.stage, t.ran, t.run, t.recordedRun, t.policy = tr.State, tr.Stage, tr.Ran, tr.Run, tr.Over, tr.Policy
 			t.interrupted, t.leaving, t.healthySince, t.request = tr.Cut, tr.Leaving, tr.HealthySince, tr.Again
-			t.renewals, t.fetched, t.templates = tr.Renewals, tr.Fetched, tr.Templates
+			t.renewals, t.fetched, t.templates, t.images = tr.Renewals, tr.Fetched, tr.Templates, tr.Images
 		}
 	}
 	if rec.Warmed != "" && rec.Serving != nil && rec.Serving.Warm != nil {

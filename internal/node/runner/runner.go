@@ -52,6 +52,8 @@ type Host struct {
 	Serve func(alloc, task string, l net.Listener) (stop func())
 	// Volume returns the directory of a dynamic volume of this node, once it exists; nil: it has none.
 	Volume func(ctx context.Context, id string) (string, error)
+	// Pin asks the servers which digest a version's instances run; nil: they pin no images.
+	Pin func(ctx context.Context, r *api.ImagePinRequest) (*api.ImagePinResponse, error)
 	// Networks makes the networks of groups that have their own; nil: this node has none.
 	Networks Networks
 	Logger   *slog.Logger

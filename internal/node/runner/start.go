@@ -167,7 +167,7 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 	if err := recorded(); err != nil {
 		return nil, setupFailure(err)
 	}
-	dt.Notify = t.notifier()
+	dt.Notify, dt.PinImage = t.notifier(), t.pinImage(a.ID)
 	handle, err := d.Start(ctx, dt)
 	if err != nil {
 		e := driverFailure(err)

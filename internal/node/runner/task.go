@@ -47,6 +47,7 @@ type task struct {
 	watch        *templates.Watch     // of its templates; nil: none. Of the loop alone
 	templates    templateRecord       // of its templates
 	firstRun     bool                 // its templates were rendered for the first time, for the current run
+	images       map[string]string    // digests of the images that it runs, by name; replaced, never changed in place
 	renewals     map[string]time.Time // of the run's identities, by name; replaced, never changed in place
 
 	// The state of its launch; see launch.go.

@@ -34,12 +34,22 @@ func (d *Driver) obtain(ctx context.Context, t *driver.Task, c *api.ContainerCon
 		}
 		defer root.Close()
 		request.Image, request.Layout = layoutName(path), root
-	} else if !mustAsk(c) {
+		return d.pull(ctx, t, c, request)
+	}
+	pinned, err := d.pin(ctx, t, c, &request)
+	if err != nil {
+		return nil, err
+	}
+	if pinned || !mustAsk(c) {
 		if i, err := d.images.Cached(request); i != nil || err != nil {
 			return i, err
 		}
 	}
-	return d.pull(ctx, t, c, request)
+	i, err := d.pull(ctx, t, c, request)
+	if pinned {
+		err = goneError(c, request.Image, err)
+	}
+	return i, err
 }
 
 // mustAsk reports whether each start asks the registry for the image.
@@ -49,25 +59,20 @@ func mustAsk(c *api.ContainerConfig) bool {
 }
 
 func (d *Driver) pull(ctx context.Context, t *driver.Task, c *api.ContainerConfig, request image.Request) (*store.Image, error) {
-	progress := newProgress(t.Notify, c.Image)
+	progress := newProgress(t.Notify, shownImage(c.Image, request.Image))
 	request.Progress = progress.report
 	begin := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, c.PullTimeout)
 	defer cancel()
 	i, err := d.images.Pull(bounded, request)
-	switch {
-	case err == nil:
-		progress.finish(i, time.Since(begin))
-		return i, nil
-	case ctx.Err() != nil:
+	if err != nil {
+		if ctx.Err() == nil {
+			return nil, pullError(bounded, c, err)
+		}
 		return nil, ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded):
-		err = fmt.Errorf("pull %s: it took longer than %s: set image_pull_timeout to a longer time, or check the node's connection to the registry", c.Image, c.PullTimeout)
 	}
-	if isFinal(err) {
-		return nil, err
-	}
-	return nil, &driver.RecoverableError{Err: err}
+	progress.finish(i, time.Since(begin))
+	return i, nil
 }
 
 // isFinal reports whether another attempt to pull must fail.

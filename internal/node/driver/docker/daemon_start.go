@@ -40,11 +40,13 @@ func (d *daemon) start(ctx context.Context, t *driver.Task, c *api.ContainerConf
 	if err != nil {
 		return nil, recoverable(err)
 	}
-	sources, closeSources, err := openSources(t, c)
+	if err := d.clear(ctx, t, containerName(t)); err != nil {
+		return nil, recoverable(err)
+	}
+	sources, err := resolveSources(t, c)
 	if err != nil {
 		return nil, err
 	}
-	defer closeSources()
 	what, err := description(t, c, sources, d.gates.MaxProcesses, d.agent)
 	if err != nil {
 		return nil, err
@@ -153,33 +155,36 @@ func recoverable(err error) error {
 	return err
 }
 
-// openSources opens the sources of the config's mounts. A task may change what lies below its
-// directory at any moment, so the daemon gets handles instead of paths there.
-func openSources(t *driver.Task, c *api.ContainerConfig) (paths []string, release func(), err error) {
-	var files []int
-	release = func() {
-		for _, fd := range files {
-			unix.Close(fd)
-		}
-	}
+// resolveSources returns the paths of the sources of the config's mounts, without links. The daemon
+// opens them by name, so nothing may change them meanwhile: no task but this one sees its
+// directory, and this one has no container yet. What lies in the shared directory may change.
+func resolveSources(t *driver.Task, c *api.ContainerConfig) (paths []string, err error) {
 	for _, m := range c.Mounts {
-		if m.Type != "bind" || strings.HasPrefix(m.Source, "/") || c.Daemon.VolumeDriver != "" {
-			paths = append(paths, m.Source)
-			continue
+		path := m.Source
+		if m.Type == "bind" && !strings.HasPrefix(path, "/") && c.Daemon.VolumeDriver == "" {
+			if path, err = resolve(t, m.Source); err != nil {
+				return nil, fmt.Errorf("mount %s: %w", m.Source, err)
+			}
 		}
-		b, err := container.Relative(t.Dir, m.Source)
-		fd := -1
-		if err == nil {
-			fd, err = oci.OpenSource(b)
-		}
-		if err != nil {
-			release()
-			return nil, nil, fmt.Errorf("mount %s: %w", m.Source, err)
-		}
-		files = append(files, fd)
-		paths = append(paths, fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), fd))
+		paths = append(paths, path)
 	}
-	return paths, release, nil
+	return paths, nil
+}
+
+func resolve(t *driver.Task, source string) (string, error) {
+	b, err := container.Relative(t.Dir, source)
+	if err != nil {
+		return "", err
+	}
+	if b.Beneath == t.Dir.Alloc {
+		return "", errors.New("other tasks can change the path while the Docker daemon opens it: use the whole directory, which the container has as /alloc, or a path below local")
+	}
+	fd, err := oci.OpenSource(b)
+	if err != nil {
+		return "", err
+	}
+	defer unix.Close(fd)
+	return os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 }
 
 // started returns a time for a container whose daemon gave none.

@@ -174,8 +174,10 @@ func TestAContainerThatStartedInSpiteOfAnErrorIsAdopted(t *testing.T) {
 func TestAContainerOfALostAnswerIsRemoved(t *testing.T) {
 	f, d := newFake(t)
 	f.withImage()
-	f.answer("POST /containers/create", 500, state{"message": "timeout"})
-	f.answer("GET /containers/web-a1/json", 200, state{"Id": "c1", "Config": state{"Labels": map[string]string{labelAgent: d.agent, labelTask: "a1/web/1"}}})
+	f.handlers["POST /containers/create"] = func(w http.ResponseWriter, _ *http.Request) {
+		f.answer("GET /containers/web-a1/json", 200, state{"Id": "c1", "Config": state{"Labels": map[string]string{labelAgent: d.agent, labelTask: "a1/web/1"}}})
+		http.Error(w, `{"message":"timeout"}`, http.StatusInternalServerError)
+	}
 	f.answer("DELETE /containers/c1", 204, nil)
 	var again *driver.RecoverableError
 	if _, err := start(t, d); !errors.As(err, &again) || !f.wasAsked("DELETE /containers/c1") {
@@ -273,26 +275,27 @@ func TestTheDescriptionHasOnlyPermittedPrivileges(t *testing.T) {
 	}
 }
 
-// The daemon gets handles of what lies below a task's directory: a link in it leads nowhere else.
+// A link in the task's directory leads nowhere else, and no other task can change a path while the
+// daemon opens it.
 func TestSourcesBelowTheTaskFollowNoLinkOut(t *testing.T) {
 	task := fakeTask(t)
-	if err := os.Symlink("/etc", task.Dir.Local+"/out"); err != nil {
-		t.Fatal(err)
-	}
-	open := func(source string) error {
-		c := &api.ContainerConfig{Mounts: []api.ContainerMount{{Type: "bind", Source: source, Target: "/x"}}}
-		_, release, err := openSources(task, c)
-		if err == nil {
-			release()
-		}
-		return err
-	}
-	for _, source := range []string{"local/out", "local/out/passwd", "../../etc", "local/../../../etc"} {
-		if open(source) == nil {
-			t.Errorf("%s was opened", source)
+	for link, target := range map[string]string{"/out": "/etc", "/in": "data"} {
+		if err := os.Symlink(target, task.Dir.Local+link); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if err := open("local/new/dir"); err != nil {
-		t.Errorf("a new directory: %v", err)
+	open := func(source string) (string, error) {
+		paths, err := resolveSources(task, &api.ContainerConfig{Mounts: []api.ContainerMount{{Type: "bind", Source: source, Target: "/x"}}})
+		return strings.Join(paths, " "), err
+	}
+	for _, source := range []string{"local/out", "local/out/passwd", "../../etc", "local/../../../etc", "../alloc/data", "../alloc/../alloc/x"} {
+		if path, err := open(source); err == nil {
+			t.Errorf("%s leads to %s", source, path)
+		}
+	}
+	for source, want := range map[string]string{"local/data": task.Dir.Local + "/data", "local/in": task.Dir.Local + "/data", "../alloc": task.Dir.Alloc, "conf": task.Dir.Task + "/conf"} {
+		if path, err := open(source); err != nil || path != want {
+			t.Errorf("%s leads to %s, %v; want %s", source, path, err, want)
+		}
 	}
 }

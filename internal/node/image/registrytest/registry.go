@@ -11,6 +11,7 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -95,8 +96,12 @@ func (r *Registry) RoundTrip(req *http.Request) (*http.Response, error) {
 	case <-req.Context().Done():
 		return nil, req.Context().Err()
 	}
+	length := int64(-1)
+	if said, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil && req.Method == http.MethodHead {
+		length = said
+	}
 	return &http.Response{
-		StatusCode: w.status, Header: w.sent, Body: &responseBody{body, stop}, Request: req, ContentLength: -1,
+		StatusCode: w.status, Header: w.sent, Body: &responseBody{body, stop}, Request: req, ContentLength: length,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}, nil
 }
