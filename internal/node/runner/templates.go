@@ -199,7 +199,9 @@ func (t *task) showTemplates(results []*templates.Result) {
 		}
 		for _, r := range results {
 			if r.Template == spec {
-				s.Waiting = r.Waiting
+				if !isBeingRead(r.Waiting) {
+					s.Waiting = r.Waiting
+				}
 				if r.Err != nil {
 					s.Waiting = "a correct template or value: " + r.Err.Error()
 				}
