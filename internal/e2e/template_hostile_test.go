@@ -50,19 +50,19 @@ func TestTemplateReadsNothingForeign(t *testing.T) {
 func TestTemplateCannotExhaustTheAgent(t *testing.T) {
 	m := newMachine(t)
 	pid := m.PID()
-	for id, text := range map[string]string{
-		"endless": `{{range loop 0 999999999999}}{{range loop 0 999999999999}}{{end}}{{end}}`,
-		"nested":  `{{define "x"}}{{template "x" .}}{{end}}{{template "x" .}}`,
-		"wide":    `{{printf "%1000000000d" 1}}`,
-		"repeat":  `{{sprig_repeat 1000000000 "x"}}`,
-		"double":  `{{$s := "xxxxxxxx"}}{{range loop 0 60}}{{$s = print $s $s}}{{end}}{{$s}}`,
-		"output":  `{{range loop 0 1000000}}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx{{end}}`,
-		"needs":   `{{range loop 0 100000}}{{nomadVarExists (print "nomad/jobs/needs/" .)}}{{end}}`,
+	for id, c := range map[string]struct{ text, want string }{
+		"endless": {`{{range loop 0 999999999999}}{{range loop 0 999999999999}}{{end}}{{end}}`, "steps"},
+		"nested":  {`{{define "x"}}{{template "x" .}}{{end}}{{template "x" .}}`, "nested"},
+		"wide":    {`{{printf "%1000000000d" 1}}`, "text of more than"},
+		"repeat":  {`{{sprig_repeat 1000000000 "x"}}`, "text of more than"},
+		"double":  {`{{$s := "xxxxxxxx"}}{{range loop 0 60}}{{$s = print $s $s}}{{end}}{{$s}}`, "text of more than"},
+		"output":  {`{{range loop 0 1000000}}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx{{end}}`, "its output has more than"},
+		"needs":   {`{{range loop 0 100000}}{{nomadVarExists (print "nomad/jobs/needs/" .)}}{{end}}`, "values"},
 	} {
 		job := testbed.ShellJob(id, 1, "exec sleep 86400")
-		job.Groups[0].Tasks[0].Templates = []*api.Template{{DestPath: "local/conf", EmbeddedTmpl: text}}
+		job.Groups[0].Tasks[0].Templates = []*api.Template{{DestPath: "local/conf", EmbeddedTmpl: c.text}}
 		m.register(job)
-		m.said(id, `template "local/conf": `)
+		m.said(id, c.want)
 	}
 	m.register(templatedOnce("web"))
 	m.allocations("web", "runs beside the others", running(1))

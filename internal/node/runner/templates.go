@@ -70,7 +70,7 @@ func (t *task) renderAll(ctx context.Context, a *api.Allocation, s *api.Task, en
 		if err != nil {
 			return nil, err
 		}
-		if waiting == "" {
+		if waiting == "" || w.Away() != nil && t.takeLast(a, s, results) {
 			return t.presentTemplates(a, s, results, owner)
 		}
 		t.noteWaiting(results)
