@@ -51,13 +51,13 @@ func TestTemplateCannotExhaustTheAgent(t *testing.T) {
 	m := newMachine(t)
 	pid := m.PID()
 	for id, c := range map[string]struct{ text, want string }{
-		"endless": {`{{range loop 0 999999999999}}{{range loop 0 999999999999}}{{end}}{{end}}`, "steps"},
-		"nested":  {`{{define "x"}}{{template "x" .}}{{end}}{{template "x" .}}`, "nested"},
-		"wide":    {`{{printf "%1000000000d" 1}}`, "text of more than"},
+		"endless": {`{{range loop 0 999999999999}}{{range loop 0 999999999999}}{{end}}{{end}}`, "it would repeat more than"},
+		"nested":  {`{{define "x"}}{{template "x" .}}{{end}}{{template "x" .}}`, "levels deep"},
+		"wide":    {`{{printf "%1000000000d" 1}}`, "a width is larger than"},
 		"repeat":  {`{{sprig_repeat 1000000000 "x"}}`, "text of more than"},
 		"double":  {`{{$s := "xxxxxxxx"}}{{range loop 0 60}}{{$s = print $s $s}}{{end}}{{$s}}`, "text of more than"},
-		"output":  {`{{range loop 0 1000000}}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx{{end}}`, "its output has more than"},
-		"needs":   {`{{range loop 0 100000}}{{nomadVarExists (print "nomad/jobs/needs/" .)}}{{end}}`, "values"},
+		"output":  {`{{range loop 0 200000}}xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx{{end}}`, "its output has more than"},
+		"needs":   {`{{range loop 0 100000}}{{nomadVarExists (print "nomad/jobs/needs/" .)}}{{end}}`, "more than 256 variables and services"},
 	} {
 		job := testbed.ShellJob(id, 1, "exec sleep 86400")
 		job.Groups[0].Tasks[0].Templates = []*api.Template{{DestPath: "local/conf", EmbeddedTmpl: c.text}}
