@@ -13,7 +13,7 @@ import (
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 // ParseEnv reads a rendered file of environment variables: lines KEY=value, comments after #, and
-// values as they are, in single quotes, or as JSON strings. Errors name lines, never values.
+// values without quotes, in single quotes, or as JSON strings. Errors name lines, never values.
 func ParseEnv(text []byte) (map[string]string, error) {
 	vars := map[string]string{}
 	n := 0
