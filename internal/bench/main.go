@@ -54,6 +54,7 @@ var measurements = []measurement{
 	{"router", routing},
 	{"bridge", bridges},
 	{"rolling", rolling},
+	{"templates", templatesOfNode},
 	{"traffic", traffic},
 	{"catalog", catalogBenchmarks},
 	{"streams", streams},

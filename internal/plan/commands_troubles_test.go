@@ -16,6 +16,7 @@ import (
 // Commands about what goes wrong:
 //
 //	crashes INSTANCE... KIND [next=D] [code=N]   the nodes say that they crash, and are tried again there
+//	templates-wait INSTANCE... TEXT  the nodes say that a template of each waits before the start
 //	checks-fail INSTANCE... ANSWER   the nodes say that check "http" of service "web" fails; running meanwhile
 //	checks-pass INSTANCE...          and that it passes
 //	no-room                          store an evaluation that waits with what could not be placed
@@ -23,6 +24,17 @@ import (
 func init() {
 	verbs["troubles"] = func(w *world, args, _ []string) string { return w.troubles(args) }
 	verbs["crashes"] = func(w *world, args, _ []string) string { w.crashes(args); return "" }
+	verbs["templates-wait"] = func(w *world, args, _ []string) string {
+		last := len(args) - 1
+		for _, a := range w.instances(args[:last]) {
+			w.report(a, func(u *api.Allocation) {
+				waits := []*api.TemplateState{{Destination: "local/ready"}, {Destination: "local/conf", Waiting: args[last]}}
+				u.ClientStatus = api.AllocClientPending
+				u.TaskStates = map[string]*api.TaskState{"main": {State: api.TaskStatePending, Templates: waits}}
+			})
+		}
+		return ""
+	}
 	verbs["checks-fail"] = func(w *world, args, _ []string) string {
 		last := len(args) - 1
 		w.serving(args[:last], &api.Serving{Up: true, Failing: []*api.CheckFailure{

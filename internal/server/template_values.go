@@ -10,6 +10,7 @@ import (
 	"hash/fnv"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -73,19 +74,21 @@ func (s *Server) TemplateValues(ctx context.Context, node string, r *api.Templat
 
 // awaitTemplateChange waits for a change that may concern the values. It reports false when the wait ended first.
 func (s *Server) awaitTemplateChange(ctx context.Context, v *state.Snapshot, r *api.TemplateValuesRequest, services bool, until time.Time) bool {
+	var waits sync.WaitGroup
+	defer waits.Wait()
 	waiting, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	changed := make(chan bool, 2)
-	go func() {
+	waits.Go(func() {
 		_, err := s.store.WaitChange(waiting, v.TableIndex(templateTables...), templateTables...)
 		changed <- err == nil
-	}()
+	})
 	if services {
 		before := s.serviceIndex(v, r)
-		go func() {
+		waits.Go(func() {
 			err := s.catalog.Wait(waiting, "", "", func() bool { return s.serviceIndex(v, r) != before })
 			changed <- err == nil
-		}()
+		})
 	}
 	if !<-changed || waiting.Err() != nil {
 		return false

@@ -62,6 +62,7 @@ func task(p *term.Page, a *api.Allocation, name string, stats *api.AllocationSta
 		term.Field{"In use", inUse(a, name, stats)},
 	)
 	result(p, state.Result)
+	templateTable(p, state.Templates)
 	if len(state.Events) == 0 {
 		return
 	}

@@ -70,7 +70,7 @@ func (t *task) renderAll(ctx context.Context, a *api.Allocation, s *api.Task, en
 		if err != nil {
 			return nil, err
 		}
-		if waiting == "" {
+		if waiting == "" || w.Away() != nil && t.takeLast(a, s, results) {
 			return t.presentTemplates(a, s, results, owner)
 		}
 		t.noteWaiting(results)
@@ -199,7 +199,9 @@ func (t *task) showTemplates(results []*templates.Result) {
 		}
 		for _, r := range results {
 			if r.Template == spec {
-				s.Waiting = r.Waiting
+				if !isBeingRead(r.Waiting) {
+					s.Waiting = r.Waiting
+				}
 				if r.Err != nil {
 					s.Waiting = "a correct template or value: " + r.Err.Error()
 				}

@@ -21,6 +21,7 @@ import (
 // A Rendering is what the ledger holds of a template's last rendering: no content, only digests with a salt.
 type Rendering struct {
 	Salt   string
+	Text   string // digest of the template
 	Inputs string // digest of the values
 	Output string // digest of the content
 	At     time.Time
@@ -32,7 +33,10 @@ type Result struct {
 	Content []byte // nil if it waits or failed
 	Inputs  []byte
 	Waiting string // what it waits for
+	Unread  bool   // it waits only for answers of the servers
 	Err     error
+
+	text string // of the template
 }
 
 // IsChange reports whether the result is another one than a recorded rendering. Different content of the same values, as
@@ -41,10 +45,15 @@ func (r *Result) IsChange(last *Rendering) bool {
 	return last == nil || digest(last.Salt, r.Inputs) != last.Inputs && digest(last.Salt, r.Content) != last.Output
 }
 
+// IsRenderingOf reports whether content is the recorded rendering of the same template.
+func (r *Result) IsRenderingOf(last *Rendering, content []byte) bool {
+	return last != nil && digest(last.Salt, []byte(r.text)) == last.Text && digest(last.Salt, content) == last.Output
+}
+
 // Record returns what the ledger holds of the result.
 func (r *Result) Record(now time.Time) *Rendering {
 	salt := rand.Text()
-	return &Rendering{Salt: salt, Inputs: digest(salt, r.Inputs), Output: digest(salt, r.Content), At: now}
+	return &Rendering{Salt: salt, Text: digest(salt, []byte(r.text)), Inputs: digest(salt, r.Inputs), Output: digest(salt, r.Content), At: now}
 }
 
 func digest(salt string, content []byte) string {
@@ -112,6 +121,7 @@ func Render(w *Watch, s Scope, all []*api.Template) []*Result {
 			}
 			text = string(data)
 		}
+		r.text = text
 		parsed, err := template.Parse(text, template.Options{Left: t.LeftDelim, Right: t.RightDelim, Strict: t.ErrMissingKey})
 		if err != nil {
 			r.Err = err
@@ -124,6 +134,9 @@ func Render(w *Watch, s Scope, all []*api.Template) []*Result {
 			r.Err = err
 		case len(out.Missing) > 0:
 			r.Waiting = w.describe(s, out.Missing[0])
+			r.Unread = !slices.ContainsFunc(out.Missing, func(m template.Missing) bool {
+				return m.State == template.Absent || m.State == template.Forbidden
+			})
 		default:
 			r.Content, r.Inputs = out.Output, w.inputs(text, out.Needs)
 		}

@@ -44,7 +44,7 @@ func Troubles(r facts.Reader, key api.NamespacedID, job *api.Job, of TroubleFilt
 
 // telling lists the kinds of troubles, causes before symptoms.
 var telling = []api.TroubleKind{
-	api.TroubleSetup, api.TroubleStart, api.TroubleOutOfMemory, api.TroubleExited, api.TroubleKilled, api.TroubleTimeout,
+	api.TroubleSetup, api.TroubleStart, api.TroubleTemplate, api.TroubleOutOfMemory, api.TroubleExited, api.TroubleKilled, api.TroubleTimeout,
 	api.TroublePortTaken, api.TroubleWrongAddress, api.TroubleCheckFailed, api.TroubleCheckRefused, api.TroubleCheckTimeout,
 	api.TroubleNoRoom, api.TroubleNodeSilent, api.TroubleUnhealthy,
 }
@@ -107,6 +107,9 @@ func (f *finder) look(in *facts.Instance, w activeStep) {
 	found := false
 	if s.HasCrashed(in) {
 		f.add(in, f.crash(in, w))
+		found = true
+	}
+	if !a.IsClientTerminal() && f.addTemplates(in) {
 		found = true
 	}
 	if a.Serving != nil && !a.IsClientTerminal() {

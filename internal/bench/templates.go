@@ -1,0 +1,78 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/testbed"
+)
+
+// templatesOfNode changes a variable that a thousand templates of one node contain, and measures until all files have
+// the new value; and the processor time of their agent while nothing changes.
+func templatesOfNode(ctx context.Context, b *bench) error {
+	const n, id = 1000, "templates"
+	m, err := b.machine(ctx)
+	if err != nil {
+		return err
+	}
+	defer m.Destroy()
+	put := func(value string) error {
+		_, err := m.Client.Variables().Put(ctx, &api.Variable{VariableMetadata: api.VariableMetadata{Path: "nomad/jobs/" + id}, Items: map[string]string{"x": value}})
+		return err
+	}
+	if err := put("0"); err != nil {
+		return err
+	}
+	job, now := testbed.Job(id, "mock", n, map[string]any{"run_for": "1h"}), time.Duration(0)
+	job.Groups[0].Tasks[0].Templates = []*api.Template{{
+		DestPath: "local/x", EmbeddedTmpl: `{{with nomadVar "nomad/jobs/` + id + `"}}{{.x}}{{end}}`, ChangeMode: api.TemplateNoop, Splay: &now,
+	}}
+	begin := time.Now()
+	if err := register(ctx, m, job); err != nil {
+		return err
+	}
+	if err := m.allRunning(ctx, id, n); err != nil {
+		return err
+	}
+	b.add("1,000 mock tasks with a template of a variable: all running in state", "", "%s", ms(time.Since(begin)))
+	files, err := filepath.Glob(filepath.Join(m.Dir, "node/alloc/*/task/local/x"))
+	if err != nil || len(files) != n {
+		return fmt.Errorf("%d of %d files: %w", len(files), n, err)
+	}
+	var t times
+	for i := range 10 {
+		value, next := fmt.Sprint(i+1), 0
+		begin := time.Now()
+		if err := put(value); err != nil {
+			return err
+		}
+		if err := m.poll(ctx, func(context.Context) error {
+			for ; next < n; next++ {
+				if text, err := os.ReadFile(files[next]); err != nil || string(text) != value {
+					return fmt.Errorf("%s: %q, not %q: %w", files[next], text, value, err)
+				}
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+		t = append(t, time.Since(begin))
+	}
+	b.add("a changed variable -> 1,000 templates of a node rendered", "<= 1 s", "median %s, worst %s of %d", ms(t.at(0.5)), ms(t.at(1)), len(t))
+	if err := pause(ctx, settle); err != nil {
+		return err
+	}
+	begin, before := time.Now(), processorTime([]int{m.PID()})
+	if err := pause(ctx, settle); err != nil {
+		return err
+	}
+	b.add("... while nothing changes: processor time of server and agent", "", "%.2f %%", 100*(processorTime([]int{m.PID()})-before).Seconds()/time.Since(begin).Seconds())
+	return nil
+}
