@@ -73,6 +73,9 @@ type Task struct {
 	Network *Network
 	// Ports are those of the node that the allocation has, by label.
 	Ports []api.PortMapping
+	// Own gives the files that the agent wrote for the task to its user. A driver whose users are not
+	// those of the host calls it before the task starts; it may be nil.
+	Own func(uid, gid int) error
 	// Notify tells the user about a step of a long start; it may be nil. Each message of one start
 	// replaces the one before, except the first.
 	Notify func(message string)
