@@ -217,7 +217,7 @@ func TestBridgeRunsAFixedPortThreeTimes(t *testing.T) {
 	}
 	out := m.reeve("alloc", "exec", ids[0], "/bin/sh", "-c", "echo $NOMAD_PORT_http $NOMAD_HOST_PORT_http $NOMAD_ALLOC_ADDR_http $NOMAD_ALLOC_INTERFACE_http; readlink /proc/self/ns/net; cat /proc/net/dev")
 	want := fmt.Sprintf("8080 %d %s:8080 eth0\n", ports[ids[0]], first.NetworkStatus.Address)
-	if host, _ := os.Readlink("/proc/self/ns/net"); !strings.HasPrefix(out, want) || strings.Contains(out, host) || !strings.Contains(out, "eth0:") {
+	if host, _ := os.Readlink("/proc/thread-self/ns/net"); !strings.HasPrefix(out, want) || strings.Contains(out, host) || !strings.Contains(out, "eth0:") {
 		t.Errorf("exec runs elsewhere or with other variables: %s, want %s", out, want)
 	}
 	m.hasNetworks(3)

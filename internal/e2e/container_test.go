@@ -115,9 +115,9 @@ func TestContainerServesAndIsAdopted(t *testing.T) {
 	if got := m.containerPID(alloc); got != pid {
 		t.Errorf("the container has process %d after a restart of the agent, not %d", got, pid)
 	}
-	if err := m.Client.Allocations().Signal(t.Context(), alloc, api.SignalAllocationRequest{Task: "task", Signal: "SIGUSR1"}); err != nil {
-		t.Error(err)
-	}
+	m.eventually("the adopted container takes a signal", func(ctx context.Context) error {
+		return m.Client.Allocations().Signal(ctx, alloc, api.SignalAllocationRequest{Task: "task", Signal: "SIGUSR1"})
+	})
 	m.eventually("the exit", func(ctx context.Context) error {
 		a, _, err := m.Client.Allocations().Get(ctx, alloc, nil)
 		if err == nil && exitCode(a.TaskStates["task"]) != 3 {

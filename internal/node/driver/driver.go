@@ -77,6 +77,9 @@ type Task struct {
 	// which one the tag leads to now, and is called only for the first instance. It may be nil: images are
 	// not pinned.
 	PinImage func(ctx context.Context, image string, resolve func(context.Context) (string, error)) (string, error)
+	// Own gives the files that the agent wrote for the task to its user. A driver whose users are not
+	// those of the host calls it before the task starts; it may be nil.
+	Own func(uid, gid int) error
 	// Notify tells the user about a step of a long start; it may be nil. Each message of one start
 	// replaces the one before, except the first.
 	Notify func(message string)

@@ -156,6 +156,7 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 	if e := t.fetchArtifacts(ctx, a, g, s, owner); e != nil {
 		return nil, e
 	}
+	t.own = nil
 	rendered, err := t.renderAll(ctx, a, s, h.env(a, g, s, h.Dirs.Task(a.ID, s.Name)), owner)
 	if err != nil {
 		return nil, setupFailure(err)
@@ -167,7 +168,7 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 	if err := recorded(); err != nil {
 		return nil, setupFailure(err)
 	}
-	dt.Notify, dt.PinImage = t.notifier(), t.pinImage(a.ID)
+	dt.Notify, dt.PinImage, dt.Own = t.notifier(), t.pinImage(a.ID), t.own
 	handle, err := d.Start(ctx, dt)
 	if err != nil {
 		e := driverFailure(err)

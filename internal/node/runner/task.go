@@ -41,14 +41,15 @@ type task struct {
 	startPending bool        // its turn has come, and it has no process yet
 	recovering   bool        // Resume is looking for the process of an earlier agent
 	wake         chan struct{}
-	socket       func()               // ends the task's socket; nil: it has none. Of the loop alone
-	secrets      taskenv.Secrets      // of the run that starts. Of the loop alone
-	fetched      bool                 // its artifacts are in its directory
-	watch        *templates.Watch     // of its templates; nil: none. Of the loop alone
-	templates    templateRecord       // of its templates
-	firstRun     bool                 // its templates were rendered for the first time, for the current run
-	images       map[string]string    // digests of the images that it runs, by name; replaced, never changed in place
-	renewals     map[string]time.Time // of the run's identities, by name; replaced, never changed in place
+	socket       func()                   // ends the task's socket; nil: it has none. Of the loop alone
+	secrets      taskenv.Secrets          // of the run that starts. Of the loop alone
+	fetched      bool                     // its artifacts are in its directory
+	watch        *templates.Watch         // of its templates; nil: none. Of the loop alone
+	templates    templateRecord           // of its templates
+	own          func(uid, gid int) error // writes its templates again, for a user that only the driver knows
+	firstRun     bool                     // its templates were rendered for the first time, for the current run
+	renewals     map[string]time.Time     // of the run's identities, by name; replaced, never changed in place
+	images       map[string]string        // digests of the images that it runs, by name; replaced, never changed in place
 
 	// The state of its launch; see launch.go.
 	leaving    bool           // told to end, because of a hold or another launch

@@ -95,6 +95,9 @@ func (t *task) presentTemplates(a *api.Allocation, s *api.Task, results []*templ
 	if err := t.writeTemplates(a, s, results, owner); err != nil {
 		return nil, err
 	}
+	t.own = func(uid, gid int) error {
+		return t.writeTemplates(a, s, results, allocdir.Owner{}.WithIDs(uid, gid))
+	}
 	r := t.r
 	r.mu.Lock()
 	t.firstRun = len(t.templates.Renderings) == 0

@@ -44,7 +44,7 @@ func (t *task) keepTemplates(ctx context.Context, h driver.Handle) (stop func())
 	if len(spec.Templates) == 0 || r.host.Templates == nil {
 		return func() {}
 	}
-	owner, err := allocdir.OwnerOf(ownerName(spec))
+	owner, err := t.secretsOwner(alloc, spec)
 	if err != nil { // the task runs, so its user existed
 		return func() {}
 	}

@@ -108,6 +108,12 @@ func (s *supervisor) runRuntime(t *task, spec *Spec, dir string, output []int) e
 		}
 		p.extra = append(p.extra, fd)
 	}
+	leave, err := p.joinNetwork(spec.Network)
+	if err != nil {
+		p.closeExtra()
+		return err
+	}
+	defer leave()
 	exits := make(chan unix.WaitStatus, 1)
 	pid := 0
 	err = s.spawn(&p, func(n, pidfd int) {

@@ -186,17 +186,21 @@ func (p *plan) own() error {
 	if p.user.uid == 0 && p.user.gid == 0 {
 		return nil
 	}
-	return Own(p.task.Dir, int(p.user.uid), int(p.user.gid))
+	return Own(p.task, int(p.user.uid), int(p.user.gid))
 }
 
-// Own gives a task's own directories and its secrets to a user.
-func Own(dir driver.Dir, uid, gid int) error {
+// Own gives a task's own directories, its secrets and its templates to a user.
+func Own(t *driver.Task, uid, gid int) error {
+	dir := t.Dir
 	for _, d := range []string{dir.Local, dir.Secrets} {
 		if err := beneath.Chown(d, uid, gid); err != nil {
 			return fmt.Errorf("give the task's directory to its user: %w", err)
 		}
 	}
-	return ownFiles(dir.Secrets, uid, gid)
+	if err := ownFiles(dir.Secrets, uid, gid); err != nil || t.Own == nil {
+		return err
+	}
+	return t.Own(uid, gid)
 }
 
 // Recover finds a container that an earlier agent started.

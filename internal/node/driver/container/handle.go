@@ -33,7 +33,7 @@ func (h *handle) Exec(ctx context.Context, e driver.Exec) (int, error) {
 	if len(e.Argv) == 0 {
 		return 0, errors.New("there is no command to run")
 	}
-	return h.Process.Exec(ctx, supervise.Command{Container: true, Argv: e.Argv, Env: e.Env}, e)
+	return h.Process.Exec(ctx, supervise.Command{Container: true, Argv: e.Argv, Env: e.Env, Network: h.t.Namespace()}, e)
 }
 
 // Destroy forgets the ended container, and removes its files.

@@ -101,8 +101,9 @@ func (p *plan) addKernel() {
 	if p.ids == nil {
 		add("/sys", "sysfs", append(slices.Clone(strict), access)...)
 	} else {
-		// A user namespace may mount sysfs only with a network of its own.
-		p.bind(oci.Bind{Source: "/sys", ReadOnly: true, Inert: true, HostIDs: true}, "/sys", "")
+		// A user namespace may mount sysfs only with a network that it owns, so the step before the
+		// runtime provides it: that of the host, or one that shows the interfaces of the allocation.
+		p.bind(oci.Bind{Source: "/sys", Sysfs: p.task.Network != nil, ReadOnly: true, Inert: true, HostIDs: true}, "/sys", "")
 	}
 	add("/sys/fs/cgroup", "cgroup", append(slices.Clone(strict), "relatime", access)...)
 }

@@ -53,7 +53,9 @@ func (p *plan) spec() (*supervise.Spec, error) {
 	if !p.config.ReadonlyRoot {
 		c.Dirs = slices.Sorted(maps.Keys(p.image.config.Volumes))
 	}
-	return &supervise.Spec{ID: p.task.ID, Argv: config.Process.Args, Logs: p.task.Logs, Limits: p.limits, Container: c}, nil
+	return &supervise.Spec{
+		ID: p.task.ID, Argv: config.Process.Args, Logs: p.task.Logs, Limits: p.limits, Container: c, Network: p.task.Namespace(),
+	}, nil
 }
 
 // oci describes the container for the runtime.
@@ -140,9 +142,9 @@ func (p *plan) namespaces() []specs.LinuxNamespace {
 	add(!c.CgroupHost, specs.CgroupNamespace, "")
 	add(p.ids != nil, specs.UserNamespace, "")
 	add(c.NetworkMode == "none", specs.NetworkNamespace, "")
-	if n := p.task.Network; n != nil {
-		add(true, specs.NetworkNamespace, n.Namespace)
-	}
+	// The host owns the allocation's network, so that a command in the container (runc exec), which
+	// enters the user namespace first, could not join it. The runtime itself starts in it instead.
+	add(p.task.Network != nil && p.ids == nil, specs.NetworkNamespace, p.task.Namespace())
 	return all
 }
 

@@ -89,7 +89,7 @@ func (d *daemon) run(ctx context.Context, t *driver.Task, r *record, what object
 	if err != nil {
 		return nil, err
 	}
-	if err := container.Own(t.Dir, uid, gid); err != nil {
+	if err := container.Own(t, uid, gid); err != nil {
 		return nil, err
 	}
 	failed := d.c.Start(ctx, id)

@@ -16,12 +16,7 @@ import (
 
 // openBind returns a detached mount of a source.
 func (t *Task) openBind(b Bind) (int, error) {
-	from, err := openSource(b)
-	if err != nil {
-		return -1, err
-	}
-	defer unix.Close(from)
-	fd, err := t.clone(from, "", b.Deep, !b.HostIDs)
+	fd, err := t.detached(b)
 	var attr unix.MountAttr
 	if b.ReadOnly {
 		attr.Attr_set |= unix.MOUNT_ATTR_RDONLY
@@ -37,6 +32,32 @@ func (t *Task) openBind(b Bind) (int, error) {
 
 // OpenSource opens the source of a bind, which a task may change at any moment, by a handle.
 func OpenSource(b Bind) (int, error) { return openSource(b) }
+
+func (t *Task) detached(b Bind) (int, error) {
+	if b.Sysfs {
+		return newSysfs()
+	}
+	from, err := openSource(b)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(from)
+	return t.clone(from, "", b.Deep, !b.HostIDs)
+}
+
+// newSysfs returns a detached sysfs. It shows the network interfaces of the calling thread.
+func newSysfs() (int, error) {
+	fs, err := unix.Fsopen("sysfs", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return -1, os.NewSyscallError("fsopen", err)
+	}
+	defer unix.Close(fs)
+	if err := unix.FsconfigCreate(fs); err != nil {
+		return -1, os.NewSyscallError("fsconfig", err)
+	}
+	fd, err := unix.Fsmount(fs, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NOEXEC)
+	return fd, os.NewSyscallError("fsmount", err)
+}
 
 // openSource opens a source by a handle. Below a directory in which tasks write, the kernel
 // resolves the path, and follows no link that leads out.

@@ -41,6 +41,7 @@ type Bind struct {
 	Deep     bool `json:",omitempty"` // includes the mounts below Source
 	Inert    bool `json:",omitempty"` // devices and set-user-id bits in it have no effect
 	Node     bool `json:",omitempty"` // Source is a device: the container's root owns a node of its own
+	Sysfs    bool `json:",omitempty"` // a new sysfs, with the interfaces of the step's network, instead of Source
 	HostIDs  bool `json:",omitempty"` // shows the owners of the host, not those of the user namespace
 }
 
