@@ -73,7 +73,7 @@ func TestWrongContainerConfigsAreTold(t *testing.T) {
 		"pids_limit must be a number, not 1.5":                                     {"pids_limit": 1.5},
 		"cpu_cfs_period must be 1000 to 1000000 microseconds":                      {"cpu_cfs_period": 5},
 		"oom_score_adj must be 0 to 1000, not -1000":                               {"oom_score_adj": -1000},
-		"runtime must be \"runc\", not \"kata\"":                                       {"runtime": "kata"},
+		"runtime must be \"runc\", not \"kata\"":                                   {"runtime": "kata"},
 		"healthchecks must be { disable = true }":                                  {"healthchecks": map[string]any{}},
 		"extra_hosts has \"db\": write it like":                                    {"extra_hosts": []any{"db"}},
 		"dns_servers has \"x\", which is not an IP address":                        {"dns_servers": []any{"x"}},
