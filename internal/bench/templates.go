@@ -14,10 +14,11 @@ import (
 	"github.com/reeve-run/reeve/internal/testbed"
 )
 
-// templatesOfNode changes a variable that a thousand templates of one node contain, and measures until all files have
+// templatesOfNode changes a variable that a thousand templates of a hundred tasks of one node contain, and measures until all files have
 // the new value; and the processor time of their agent while nothing changes.
 func templatesOfNode(ctx context.Context, b *bench) error {
-	const n, id = 1000, "templates"
+	const tasks, each, id = 100, 10, "templates"
+	const n = tasks * each
 	m, err := b.machine(ctx)
 	if err != nil {
 		return err
@@ -30,19 +31,21 @@ func templatesOfNode(ctx context.Context, b *bench) error {
 	if err := put("0"); err != nil {
 		return err
 	}
-	job, now := testbed.Job(id, "mock", n, map[string]any{"run_for": "1h"}), time.Duration(0)
-	job.Groups[0].Tasks[0].Templates = []*api.Template{{
-		DestPath: "local/x", EmbeddedTmpl: `{{with nomadVar "nomad/jobs/` + id + `"}}{{.x}}{{end}}`, ChangeMode: api.TemplateNoop, Splay: &now,
-	}}
+	job, now := testbed.ShellJob(id, tasks, "exec sleep 86400"), time.Duration(0)
+	for i := range each {
+		job.Groups[0].Tasks[0].Templates = append(job.Groups[0].Tasks[0].Templates, &api.Template{
+			DestPath: fmt.Sprintf("local/x%d", i), EmbeddedTmpl: `{{with nomadVar "nomad/jobs/` + id + `"}}{{.x}}{{end}}`, ChangeMode: api.TemplateNoop, Splay: &now,
+		})
+	}
 	begin := time.Now()
 	if err := register(ctx, m, job); err != nil {
 		return err
 	}
-	if err := m.allRunning(ctx, id, n); err != nil {
+	if err := m.allRunning(ctx, id, tasks); err != nil {
 		return err
 	}
-	b.add("1,000 mock tasks with a template of a variable: all running in state", "", "%s", ms(time.Since(begin)))
-	files, err := filepath.Glob(filepath.Join(m.Dir, "node/alloc/*/task/local/x"))
+	b.add("100 raw_exec tasks with 10 templates of a variable each: all running in state", "", "%s", ms(time.Since(begin)))
+	files, err := filepath.Glob(filepath.Join(m.Dir, "node/alloc/*/task/local/x*"))
 	if err != nil || len(files) != n {
 		return fmt.Errorf("%d of %d files: %w", len(files), n, err)
 	}
