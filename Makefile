@@ -38,7 +38,7 @@ LANE := ./tools/lane.sh
 
 # Packages whose tests start real processes, mount file systems or build the binary. Tests
 # of other packages that start a process begin with TestReal.
-REAL := /internal/(agent|bench|cli|e2e|jepsen|node/beneath|node/driver/.*|node/supervise.*|testbed.*)$$
+REAL := /internal/(agent|bench|cli|e2e|jepsen|node/artifact|node/beneath|node/driver/.*|node/network|node/supervise.*|testbed.*)$$
 
 ## race: unit tests and end-to-end tests on the real binary, with the race detector
 # What the properties draw is the same in every run; "make properties" draws more.

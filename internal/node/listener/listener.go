@@ -44,7 +44,7 @@ func listenersOn(pid int, port uint16) ([]Listener, error) {
 
 func procDir(pid int) string {
 	if pid == 0 {
-		return "/proc/self"
+		return "/proc/thread-self" // the main thread, which /proc/self shows, may be in another namespace
 	}
 	return "/proc/" + strconv.Itoa(pid)
 }

@@ -104,12 +104,19 @@ func within(path string, do func() error) error {
 	})
 }
 
-// onThread calls do on a thread of its own, which then ends.
+// onThread calls do on a thread of its own, which then ends. It is never the main thread, which cannot
+// end: it would stay in the namespace that do entered, and /proc/self would show that namespace to the
+// whole process.
 func onThread(do func() error) error {
 	done := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // never unlocked
-		done <- do()
+		runtime.LockOSThread()
+		if unix.Gettid() == unix.Getpid() {
+			defer runtime.UnlockOSThread()
+			done <- onThread(do) // gets another thread, because this one is locked
+			return
+		}
+		done <- do() // the thread stays locked, and so ends
 	}()
 	return <-done
 }

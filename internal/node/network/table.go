@@ -6,6 +6,7 @@ package network
 import (
 	"errors"
 	"net/netip"
+	"sync"
 
 	"github.com/google/nftables"
 	"golang.org/x/sys/unix"
@@ -64,14 +65,8 @@ func (t *table) replace(gateways []netip.Prefix, elements []element) error {
 		t.c.DelTable(table)
 		t.c.AddTable(table)
 	}
-	for _, f := range families {
-		for name := range kinds(f) {
-			s := t.sets[name+f]
-			s.ID = 0
-			if err := t.c.AddSet(s, nil); err != nil {
-				return explain("describe the set "+s.Name, err)
-			}
-		}
+	if err := t.addSets(); err != nil {
+		return err
 	}
 	for _, c := range chains(t.node, t.bridge, func(name string) *nftables.Set { return t.sets[name] }) {
 		c.chain.Table = t.packets
@@ -87,6 +82,25 @@ func (t *table) replace(gateways []netip.Prefix, elements []element) error {
 		return err
 	}
 	return explain("set the rules of bridge "+t.bridge, t.c.Flush())
+}
+
+// numbering guards the variable of package nftables that numbers sets.
+var numbering sync.Mutex
+
+// addSets adds the sets to the transaction.
+func (t *table) addSets() error {
+	numbering.Lock()
+	defer numbering.Unlock()
+	for _, f := range families {
+		for name := range kinds(f) {
+			s := t.sets[name+f]
+			s.ID = 0
+			if err := t.c.AddSet(s, nil); err != nil {
+				return explain("describe the set "+s.Name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // isWhole reports whether the rules are in the kernel, as far as their number tells.
