@@ -224,9 +224,9 @@ func TestDockerDaemonRunsATask(t *testing.T) {
 		m.allocations("service", "runs", running(1))
 	}
 	logged("first\nwaiting\nsecond\n")
-	if err := m.Client.Allocations().Signal(t.Context(), alloc, api.SignalAllocationRequest{Task: "task", Signal: "SIGUSR1"}); err != nil {
-		t.Error(err)
-	}
+	m.eventually("the agent has found the container, and signals it", func(ctx context.Context) error {
+		return m.Client.Allocations().Signal(ctx, alloc, api.SignalAllocationRequest{Task: "task", Signal: "SIGUSR1"})
+	})
 	if _, err := m.Client.Jobs().Deregister(t.Context(), "service", client.DeregisterOptions{}); err != nil {
 		t.Fatal(err)
 	}

@@ -136,10 +136,11 @@ func (s *Store) Get(ctx context.Context, key string, write makeFunc) (*Result, e
 	for {
 		s.mu.Lock()
 		if k := s.kept[key]; k != nil {
+			used := time.Now()
 			k.pins++
-			k.used = time.Now()
+			k.used = used
 			s.mu.Unlock()
-			now := unix.NsecToTimespec(k.used.UnixNano())
+			now := unix.NsecToTimespec(used.UnixNano())
 			unix.UtimesNanoAt(s.done.Fd(), key, []unix.Timespec{now, now}, unix.AT_SYMLINK_NOFOLLOW) // for the next agent; a loss is harmless
 			return &Result{dir: s.done, name: key, digest: k.Digest, release: s.unpin(key, k)}, nil
 		}
