@@ -340,7 +340,7 @@ func usesVirtualTime(s source) bool {
 const bubbles = module + "internal/testbed/bubble"
 
 // realPackages are those whose tests start real processes, as in the Makefile.
-var realPackages = regexp.MustCompile(`^internal/(agent|bench|cli|e2e|jepsen|node/beneath|node/driver/.*|node/supervise.*|testbed.*)$`)
+var realPackages = regexp.MustCompile(`^internal/(agent|bench|cli|e2e|jepsen|node/artifact|node/beneath|node/driver/.*|node/network|node/supervise.*|testbed.*)$`)
 
 func TestUnitTestsStartNoProcess(t *testing.T) {
 	makefile, err := os.ReadFile("Makefile")

@@ -129,8 +129,13 @@ func testAnInterimAnswerAndTrailersArePassedOn(t *testing.T, on engine) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if on == standard && resp.StatusCode == http.StatusContinue { // it may pass on the instance's 100 after its own
+		if resp, err = http.ReadResponse(l.r, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
 	text, err := io.ReadAll(resp.Body)
-	if err != nil || string(text) != "body" || resp.Trailer.Get("Sum") != "42" {
+	if err != nil || resp.StatusCode != http.StatusOK || string(text) != "body" || resp.Trailer.Get("Sum") != "42" {
 		t.Errorf("%q, trailers %v, %v", text, resp.Trailer, err)
 	}
 	l.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

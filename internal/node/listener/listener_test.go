@@ -4,6 +4,7 @@
 package listener
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 // tables are what a kernel of a little-endian machine prints.
@@ -113,6 +115,10 @@ func TestRealFamilyOfAProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { child.Process.Kill(); child.Wait() })
+	wait.Until(t, "the kernel shows the child's environment", func() bool { // a moment after the program was executed
+		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", child.Process.Pid))
+		return err == nil && len(env) > 0
+	})
 	for _, test := range []struct {
 		name string
 		f    Family
