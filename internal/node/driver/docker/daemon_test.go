@@ -279,6 +279,9 @@ func TestTheDescriptionHasOnlyPermittedPrivileges(t *testing.T) {
 // daemon opens it.
 func TestSourcesBelowTheTaskFollowNoLinkOut(t *testing.T) {
 	task := fakeTask(t)
+	if err := os.Mkdir(task.Dir.Local+"/data", 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for link, target := range map[string]string{"/out": "/etc", "/in": "data"} {
 		if err := os.Symlink(target, task.Dir.Local+link); err != nil {
 			t.Fatal(err)
