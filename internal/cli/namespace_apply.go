@@ -67,7 +67,7 @@ func (c *cli) applyNamespace(ctx context.Context, cl *client.Client, arg string,
 	case fromFile && change.isSet():
 		return nil, false, usagef("-description, -quota and -meta change a namespace by its name; edit %s instead", arg)
 	case fromFile:
-		if n, err = c.readNamespace(arg, asJSON || strings.HasSuffix(arg, ".json")); err != nil {
+		if n, err = readObject(c, "namespace", arg, asJSON || strings.HasSuffix(arg, ".json"), parseNamespace); err != nil {
 			return nil, false, err
 		}
 	default:

@@ -4,10 +4,6 @@
 package cli
 
 import (
-	"fmt"
-	"io"
-	"os"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclparse"
@@ -44,33 +40,6 @@ type namespaceBlocks struct {
 		Min int `hcl:"min,optional"`
 		Max int `hcl:"max,optional"`
 	} `hcl:"priorities,block"`
-}
-
-// readNamespace reads a namespace's file; "-" is stdin.
-func (c *cli) readNamespace(name string, asJSON bool) (*api.Namespace, error) {
-	var text []byte
-	var err error
-	if name == "-" {
-		name = "<stdin>"
-		text, err = io.ReadAll(c.Stdin)
-	} else {
-		text, err = os.ReadFile(name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !asJSON {
-		return parseNamespace(name, text)
-	}
-	n := new(api.Namespace)
-	warnings, err := api.DecodeJSON(text, n)
-	if err != nil {
-		return nil, fmt.Errorf("read namespace file %s: %w", name, err)
-	}
-	if len(warnings) > 0 {
-		return nil, &api.Error{Code: api.CodeInvalid, Message: fmt.Sprintf("read namespace file %s: unknown keys; remove them", name), Detail: warnings}
-	}
-	return n, nil
 }
 
 func parseNamespace(name string, text []byte) (*api.Namespace, error) {

@@ -25,7 +25,7 @@ limit below the present usage stops nothing, but no further instance is placed.`
 			f.BoolVar(&asJSON, "json", false, "read the file as JSON, like the HTTP API")
 		},
 		run: func(r *call) error {
-			q, err := c.readQuota(r.args[0], asJSON || strings.HasSuffix(r.args[0], ".json"))
+			q, err := readObject(c, "quota", r.args[0], asJSON || strings.HasSuffix(r.args[0], ".json"), parseQuota)
 			if err != nil {
 				return err
 			}

@@ -4,10 +4,6 @@
 package cli
 
 import (
-	"fmt"
-	"io"
-	"os"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclparse"
@@ -47,42 +43,6 @@ type quotaLimit struct {
 			Allocations *int   `hcl:"allocations,optional"`
 		} `hcl:"node_pool,block"`
 	} `hcl:"region_limit,block"`
-}
-
-// maxQuotaFile bounds how much of a file is read.
-const maxQuotaFile = 1 << 20
-
-// readQuota reads a quota's file; "-" is stdin.
-func (c *cli) readQuota(name string, asJSON bool) (*api.Quota, error) {
-	in := c.Stdin
-	if name == "-" {
-		name = "<stdin>"
-	} else {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, fmt.Errorf("read quota file: %w", err)
-		}
-		defer f.Close()
-		in = f
-	}
-	text, err := io.ReadAll(io.LimitReader(in, maxQuotaFile+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read quota file: %w", err)
-	case len(text) > maxQuotaFile:
-		return nil, api.Errorf(api.CodeInvalid, "read quota file: %s has more than %d bytes: is it a quota?", name, maxQuotaFile)
-	case !asJSON:
-		return parseQuota(name, text)
-	}
-	q := new(api.Quota)
-	warnings, err := api.DecodeJSON(text, q)
-	if err != nil {
-		return nil, fmt.Errorf("read quota file %s: %w", name, err)
-	}
-	if len(warnings) > 0 {
-		return nil, &api.Error{Code: api.CodeInvalid, Message: fmt.Sprintf("read quota file %s: unknown keys; remove them", name), Detail: warnings}
-	}
-	return q, nil
 }
 
 func parseQuota(name string, text []byte) (*api.Quota, error) {

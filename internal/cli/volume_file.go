@@ -5,8 +5,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -43,39 +41,6 @@ type volumeFile struct {
 	Parameters *struct {
 		Rest hcl.Body `hcl:",remain"`
 	} `hcl:"parameters,block"`
-}
-
-// readVolume reads a volume's file; "-" is stdin.
-func (c *cli) readVolume(name string, asJSON bool) (*api.HostVolume, error) {
-	in := c.Stdin
-	if name == "-" {
-		name = "<stdin>"
-	} else {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, fmt.Errorf("read volume file: %w", err)
-		}
-		defer f.Close()
-		in = f
-	}
-	text, err := io.ReadAll(io.LimitReader(in, maxQuotaFile+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("read volume file: %w", err)
-	case len(text) > maxQuotaFile:
-		return nil, api.Errorf(api.CodeInvalid, "read volume file: %s has more than %d bytes: is it a volume?", name, maxQuotaFile)
-	case !asJSON:
-		return parseVolume(name, text)
-	}
-	v := new(api.HostVolume)
-	warnings, err := api.DecodeJSON(text, v)
-	if err != nil {
-		return nil, fmt.Errorf("read volume file %s: %w", name, err)
-	}
-	if len(warnings) > 0 {
-		return nil, &api.Error{Code: api.CodeInvalid, Message: fmt.Sprintf("read volume file %s: unknown keys; remove them", name), Detail: warnings}
-	}
-	return v, nil
 }
 
 func parseVolume(name string, text []byte) (*api.HostVolume, error) {

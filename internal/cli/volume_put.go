@@ -69,7 +69,7 @@ func (c *cli) volumePut(use, short, long, example, done string, register bool) *
 			f.BoolVar(&detach, "detach", false, "return before the volume is ready")
 		},
 		run: func(r *call) error {
-			v, err := c.readVolume(r.args[0], asJSON || strings.HasSuffix(r.args[0], ".json"))
+			v, err := readObject(c, "volume", r.args[0], asJSON || strings.HasSuffix(r.args[0], ".json"), parseVolume)
 			if err != nil {
 				return err
 			}
