@@ -4,15 +4,15 @@
 package artifact
 
 import (
-	"context"
 	"crypto/tls"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/reeve-run/reeve/internal/node/stall"
 )
 
 // A guard decides where the requests for one artifact may lead. The source's author could run a
@@ -107,51 +107,5 @@ func newClient(r *Request) *http.Client {
 	if r.Insecure {
 		t.TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
 	}
-	return &http.Client{Transport: &stalling{t, r.Limits.Stall}, CheckRedirect: g.check(r.Headers)}
-}
-
-// stalling ends requests whose server sends nothing for a while.
-type stalling struct {
-	inner http.RoundTripper
-	limit time.Duration
-}
-
-func (s *stalling) RoundTrip(req *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancelCause(req.Context())
-	timer := time.AfterFunc(s.limit, func() { cancel(errStalled) })
-	resp, err := s.inner.RoundTrip(req.WithContext(ctx))
-	timer.Stop()
-	if err != nil {
-		if context.Cause(ctx) == errStalled {
-			err = errStalled
-		}
-		cancel(nil)
-		return nil, err
-	}
-	resp.Body = &stallingBody{resp.Body, ctx, cancel, timer, s.limit}
-	return resp, nil
-}
-
-type stallingBody struct {
-	io.ReadCloser
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	timer  *time.Timer
-	limit  time.Duration
-}
-
-func (b *stallingBody) Read(p []byte) (int, error) {
-	b.timer.Reset(b.limit)
-	n, err := b.ReadCloser.Read(p)
-	b.timer.Stop()
-	if err != nil && err != io.EOF && context.Cause(b.ctx) == errStalled {
-		err = errStalled
-	}
-	return n, err
-}
-
-func (b *stallingBody) Close() error {
-	b.timer.Stop()
-	b.cancel(nil)
-	return b.ReadCloser.Close()
+	return &http.Client{Transport: &stall.Transport{Inner: t, Limit: r.Limits.Stall, Err: errStalled}, CheckRedirect: g.check(r.Headers)}
 }

@@ -4,7 +4,6 @@
 package registry
 
 import (
-	"context"
 	"io"
 	"net"
 	"net/http"
@@ -12,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/reeve-run/reeve/internal/node/stall"
 )
 
 // maxResponse bounds every response that is not a blob, in bytes.
@@ -36,18 +37,11 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if isLocal(req.URL.Hostname()) && !g.local {
 		return nil, fatal("the registry leads to %s, which is a service of the node or of its cloud", req.URL.Host)
 	}
-	ctx, cancel := context.WithCancelCause(req.Context())
-	timer := time.AfterFunc(g.stall, func() { cancel(errStalled) })
-	resp, err := g.inner.RoundTrip(req.WithContext(ctx))
-	timer.Stop()
+	resp, err := (&stall.Transport{Inner: g.inner, Limit: g.stall, Err: errStalled}).RoundTrip(req)
 	if err != nil {
-		if context.Cause(ctx) == errStalled {
-			err = errStalled
-		}
-		cancel(nil)
 		return nil, err
 	}
-	body := &guardedBody{ReadCloser: resp.Body, ctx: ctx, cancel: cancel, timer: timer, stall: g.stall, left: maxResponse}
+	body := &boundedBody{ReadCloser: resp.Body, left: maxResponse}
 	if req.Context().Value(blobKey{}) != nil {
 		body.left = 1 << 62 // a blob's own size bounds it
 	}
@@ -55,35 +49,19 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// A guardedBody ends when no byte arrives for a while. Time in which the reader does not read
-// does not count.
-type guardedBody struct {
+// A boundedBody ends with an error after a number of bytes.
+type boundedBody struct {
 	io.ReadCloser
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	timer  *time.Timer
-	stall  time.Duration
-	left   int64
+	left int64
 }
 
-func (b *guardedBody) Read(p []byte) (int, error) {
+func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, fatal("the registry's response has more than %d bytes", maxResponse)
 	}
-	b.timer.Reset(b.stall)
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	b.timer.Stop()
 	b.left -= int64(n)
-	if err != nil && err != io.EOF && context.Cause(b.ctx) == errStalled {
-		err = errStalled
-	}
 	return n, err
-}
-
-func (b *guardedBody) Close() error {
-	b.timer.Stop()
-	b.cancel(nil)
-	return b.ReadCloser.Close()
 }
 
 // isLocal reports whether a host is this machine, or reachable from it alone.
