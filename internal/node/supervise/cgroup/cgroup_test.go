@@ -4,6 +4,7 @@
 package cgroup
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -177,5 +178,25 @@ func TestWeightKeepsProportions(t *testing.T) {
 		if got := weight(shares); got != want {
 			t.Errorf("weight(%d) = %d, want %d", shares, got, want)
 		}
+	}
+}
+
+// A supervisor of a deleted data directory removes its tree when it ends. The tree may already belong to the
+// supervisor of a new data directory of that name.
+func TestATreeThatAnotherRemovedIsMadeAgain(t *testing.T) {
+	root := t.TempDir()
+	layout := Layout{V1: map[string]string{"freezer": root}}
+	earlier, err1 := Open(layout, "reeve/x")
+	own, err2 := Open(layout, "reeve/x")
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	earlier.Remove()
+	g, err := own.Create("t-1", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{filepath.Join(root, "reeve/x/t-1")}, g.Dirs()); diff != "" {
+		t.Error(diff)
 	}
 }

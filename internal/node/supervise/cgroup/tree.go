@@ -20,6 +20,7 @@ type Tree struct {
 	Version     string   // of the layout; None if no hierarchy is writable
 	Controllers []string // controllers that limit groups: of cpu, cpuset, memory, pids
 
+	mount   string            // of the v2 hierarchy, or ""
 	unified string            // directory in the v2 hierarchy, or ""
 	v1      map[string]string // controller -> directory
 	others  []string          // possible directories in hierarchies that only container runtimes use
@@ -29,7 +30,7 @@ type Tree struct {
 // that are not writable: the tree then has fewer Controllers. It returns the reasons as a
 // joined error, together with a usable tree.
 func Open(l Layout, name string) (*Tree, error) {
-	t := &Tree{Version: l.Version(), v1: map[string]string{}}
+	t := &Tree{Version: l.Version(), v1: map[string]string{}, mount: l.Unified}
 	var problems []error
 	if l.Unified != "" {
 		dir := filepath.Join(l.Unified, name)
@@ -37,7 +38,9 @@ func Open(l Layout, name string) (*Tree, error) {
 			problems = append(problems, err)
 		} else {
 			t.unified = dir
-			problems = append(problems, t.delegate(l.Unified, name))
+			var err error
+			t.Controllers, err = t.delegate()
+			problems = append(problems, err)
 		}
 	}
 	for _, c := range wanted {
@@ -70,15 +73,16 @@ func Open(l Layout, name string) (*Tree, error) {
 	return t, errors.Join(problems...)
 }
 
-// delegate enables the controllers for the tree's groups, in every directory on the way.
-func (t *Tree) delegate(mount, name string) error {
+// delegate enables the controllers for the tree's groups, in every directory on the way. It returns those that
+// are enabled.
+func (t *Tree) delegate() (enabled []string, err error) {
 	var problems []error
 	for _, c := range []string{"cpu", "cpuset", "memory", "pids"} {
-		if !slices.Contains(fields(filepath.Join(mount, "cgroup.controllers")), c) {
+		if !slices.Contains(fields(filepath.Join(t.mount, "cgroup.controllers")), c) {
 			continue
 		}
-		err := write(mount, "cgroup.subtree_control", "+"+c)
-		for _, dir := range below(mount, t.unified) {
+		err := write(t.mount, "cgroup.subtree_control", "+"+c)
+		for _, dir := range below(t.mount, t.unified) {
 			if err == nil {
 				err = write(dir, "cgroup.subtree_control", "+"+c)
 			}
@@ -87,9 +91,9 @@ func (t *Tree) delegate(mount, name string) error {
 			problems = append(problems, fmt.Errorf("enable the %s controller: %w", c, err))
 			continue
 		}
-		t.Controllers = append(t.Controllers, c)
+		enabled = append(enabled, c)
 	}
-	return errors.Join(problems...)
+	return enabled, errors.Join(problems...)
 }
 
 // below returns the directories under mount on the way to dir, including dir.
@@ -135,7 +139,7 @@ func (g *Group) create(t *Tree, name string, l Limits) error {
 	limited := byV1 != Limits{}
 	if t.unified != "" {
 		g.unified = filepath.Join(t.unified, name)
-		if err := os.Mkdir(g.unified, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := t.mkdir(g.unified); err != nil {
 			return err
 		}
 		if err := g.limitUnified(l); err != nil {
@@ -150,7 +154,7 @@ func (g *Group) create(t *Tree, name string, l Limits) error {
 		if slices.Contains(g.v1, dir) {
 			continue
 		}
-		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := t.mkdir(dir); err != nil {
 			return err
 		}
 		g.v1 = append(g.v1, dir)
@@ -159,6 +163,28 @@ func (g *Group) create(t *Tree, name string, l Limits) error {
 		}
 	}
 	return nil
+}
+
+// mkdir makes the directory of a group. If that of the tree is gone, it is made again: the supervisor of an
+// earlier data directory of the same name removes it when it ends.
+func (t *Tree) mkdir(dir string) error {
+	err := os.Mkdir(dir, 0o755)
+	if errors.Is(err, fs.ErrNotExist) {
+		parent := filepath.Dir(dir)
+		if err := makeHeld(parent); err != nil {
+			return err
+		}
+		if parent == t.unified {
+			if _, err := t.delegate(); err != nil {
+				return err
+			}
+		}
+		err = os.Mkdir(dir, 0o755)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
 }
 
 func (g *Group) limitUnified(l Limits) error {
