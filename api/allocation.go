@@ -223,6 +223,8 @@ type TaskState struct {
 	Result      string       `json:",omitempty"` // content of Task.ResultFile after its last run
 	// Templates are those of the task, in its order; nil before the first rendering.
 	Templates []*TemplateState `json:",omitempty"`
+	// Waiting is what the task waits for before it starts, templates apart; "" if for nothing.
+	Waiting string `json:",omitempty"`
 }
 
 // IsSuccessful reports whether the task ended and did not fail.

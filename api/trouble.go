@@ -17,6 +17,7 @@ const (
 	TroubleSetup        TroubleKind = "setup_failed"  // its node cannot prepare the task: directories, user, driver
 	TroubleStart        TroubleKind = "start_failed"  // the driver cannot start the task: no such command, not executable
 	TroubleTemplate     TroubleKind = "template"      // a template of the task waits for a value before the task starts
+	TroubleSecret       TroubleKind = "secret"        // a secret of the task waits for a value before the task starts
 	TroubleExited       TroubleKind = "exited"        // the task ended by itself
 	TroubleKilled       TroubleKind = "killed"        // a signal ended the task
 	TroubleTimeout      TroubleKind = "timed_out"     // the task ran longer than its timeout

@@ -1947,6 +1947,7 @@ type TaskState struct {
 	Launch        uint32                 `protobuf:"varint,9,opt,name=launch,proto3" json:"launch,omitempty"` // token
 	Result        string                 `protobuf:"bytes,10,opt,name=result,proto3" json:"result,omitempty"`
 	TemplatesJson []byte                 `protobuf:"bytes,11,opt,name=templates_json,json=templatesJson,proto3" json:"templates_json,omitempty"`
+	Waiting       string                 `protobuf:"bytes,12,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2056,6 +2057,13 @@ func (x *TaskState) GetTemplatesJson() []byte {
 		return x.TemplatesJson
 	}
 	return nil
+}
+
+func (x *TaskState) GetWaiting() string {
+	if x != nil {
+		return x.Waiting
+	}
+	return ""
 }
 
 type TaskEvent struct {
@@ -2464,7 +2472,7 @@ const file_allocset_proto_rawDesc = "" +
 	"\tNodeScore\x12\x12\n" +
 	"\x04node\x18\x01 \x01(\rR\x04node\x120\n" +
 	"\x06scores\x18\x02 \x03(\v2\x18.reeve.allocset.v1.ScoreR\x06scores\x12\x12\n" +
-	"\x04norm\x18\x03 \x01(\x01R\x04norm\"\xd9\x02\n" +
+	"\x04norm\x18\x03 \x01(\x01R\x04norm\"\xf3\x02\n" +
 	"\tTaskState\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\rR\x04task\x12\x14\n" +
 	"\x05state\x18\x02 \x01(\rR\x05state\x12\x16\n" +
@@ -2479,7 +2487,8 @@ const file_allocset_proto_rawDesc = "" +
 	"\x06launch\x18\t \x01(\rR\x06launch\x12\x16\n" +
 	"\x06result\x18\n" +
 	" \x01(\tR\x06result\x12%\n" +
-	"\x0etemplates_json\x18\v \x01(\fR\rtemplatesJson\"\x91\x04\n" +
+	"\x0etemplates_json\x18\v \x01(\fR\rtemplatesJson\x12\x18\n" +
+	"\awaiting\x18\f \x01(\tR\awaiting\"\x91\x04\n" +
 	"\tTaskEvent\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\rR\x04type\x12\x12\n" +
 	"\x04time\x18\x02 \x01(\x03R\x04time\x12'\n" +

@@ -1796,6 +1796,13 @@ func (m *TaskState) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if len(m.Waiting) > 0 {
+		i -= len(m.Waiting)
+		copy(dAtA[i:], m.Waiting)
+		i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.Waiting)))
+		i--
+		dAtA[i] = 0x62
+	}
 	if len(m.TemplatesJson) > 0 {
 		i -= len(m.TemplatesJson)
 		copy(dAtA[i:], m.TemplatesJson)
@@ -2818,6 +2825,10 @@ func (m *TaskState) SizeVT() (n int) {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
 	l = len(m.TemplatesJson)
+	if l > 0 {
+		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+	}
+	l = len(m.Waiting)
 	if l > 0 {
 		n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 	}
@@ -7691,6 +7702,38 @@ func (m *TaskState) UnmarshalVT(dAtA []byte) error {
 			if m.TemplatesJson == nil {
 				m.TemplatesJson = []byte{}
 			}
+			iNdEx = postIndex
+		case 12:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Waiting", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Waiting = string(dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

@@ -287,7 +287,7 @@ func (d *decoder) taskState(w *TaskState) *api.TaskState {
 	s := &api.TaskState{
 		State: d.name(w.GetState()), Failed: w.GetFailed(), Restarts: w.GetRestarts(),
 		LastRestart: FromNanos(w.GetLastRestart()), StartedAt: FromNanos(w.GetStartedAt()), FinishedAt: FromNanos(w.GetFinishedAt()),
-		Launch: d.name(w.GetLaunch()), Result: w.GetResult(),
+		Launch: d.name(w.GetLaunch()), Result: w.GetResult(), Waiting: w.GetWaiting(),
 	}
 	if len(w.GetTemplatesJson()) > 0 {
 		d.json(w.TemplatesJson, &s.Templates)

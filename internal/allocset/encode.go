@@ -408,7 +408,7 @@ func (e *Encoder) taskState(task string, s *api.TaskState) *TaskState {
 	w := &TaskState{
 		Task: e.name(task), State: e.name(s.State), Failed: s.Failed, Restarts: s.Restarts,
 		LastRestart: Nanos(s.LastRestart), StartedAt: Nanos(s.StartedAt), FinishedAt: Nanos(s.FinishedAt),
-		Launch: e.name(s.Launch), Result: s.Result,
+		Launch: e.name(s.Launch), Result: s.Result, Waiting: s.Waiting,
 	}
 	if len(s.Templates) > 0 {
 		w.TemplatesJson = mustJSON(s.Templates)

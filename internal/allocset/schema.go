@@ -6,4 +6,4 @@
 package allocset
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "38a94edbff0adefa3d8f8a436381411cc1ef742f2212b288150e2a82afcdca30"
+const schemaSum = "64738e3d0e53fbf3245f4e343dc1403bea22dfb642d8c92d249a149c21db74d7"

@@ -102,7 +102,7 @@ this machine, and prints the addresses.`,
 	add(root, groupStart, c, devCommand, agentCommand, loginCommand, logoutCommand)
 	add(root, groupNouns, c, jobCommand, planCommand, instanceCommand, allocCommand, nodeCommand, evalCommand, deploymentCommand, serviceCommand, routeCommand,
 		scalingCommand, eventCommand, namespaceCommand, quotaCommand, volumeCommand, domainCommand, stackCommand, unitCommand, varCommand, keyringCommand, aclCommand, clusterCommand, serverCommand, operatorCommand, systemCommand, statusCommand, topCommand)
-	add(root, groupMore, c, contextCommand, simCommand, versionCommand, exampleWebCommand)
+	add(root, groupMore, c, contextCommand, simCommand, versionCommand, exampleWebCommand, exampleStoreCommand)
 	for _, alias := range topLevelAliases(c) {
 		root.AddCommand(alias)
 	}

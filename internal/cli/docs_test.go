@@ -75,14 +75,14 @@ func testRoot() *cobra.Command {
 }
 
 // documented are the commands of the reference: those that help lists, and the
-// examples' web server.
+// examples' programs.
 func documented(root *cobra.Command) []*cobra.Command {
 	var all []*cobra.Command
 	var walk func(*cobra.Command)
 	walk = func(parent *cobra.Command) {
 		for _, cmd := range parent.Commands() {
 			switch {
-			case cmd.Name() == "help", cmd.Name() == "completion", cmd.Hidden && cmd.Name() != "example-web":
+			case cmd.Name() == "help", cmd.Name() == "completion", cmd.Hidden && !strings.HasPrefix(cmd.Name(), "example-"):
 				continue
 			}
 			all = append(all, cmd)

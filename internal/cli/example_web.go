@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -35,8 +36,9 @@ GREETING_FILE, logs one line per request, and ends gracefully on SIGINT and
 SIGTERM. ERRORS is the percentage of requests to / that it answers with 500.
 While UNREADY_FILE exists, /healthz returns 503.
 
-With -call, each response to / ends with the response of another service, which
-the server asks through the proxy of http_proxy, if that is set.`,
+With -call, or CALL in its environment, each response to / ends with the
+response of another service, which the server asks through the proxy of
+http_proxy, if that is set.`,
 		hidden: true,
 		flags: func(f *pflag.FlagSet) {
 			f.StringVar(&listen, "listen", "", "listen on `HOST:PORT` instead of the allocation's port")
@@ -45,18 +47,19 @@ the server asks through the proxy of http_proxy, if that is set.`,
 		},
 		offline: true,
 		run: func(r *call) error {
-			return c.serveExample(r.ctx, listen, callee, startDelay)
+			handler := c.exampleHandler(cmp.Or(callee, c.Getenv("CALL")), c.Now().Add(startDelay))
+			return c.serveExample(r.ctx, listen, handler)
 		},
 	}
 }
 
-func (c *cli) serveExample(ctx context.Context, listen, callee string, startDelay time.Duration) error {
+func (c *cli) serveExample(ctx context.Context, listen string, handler http.Handler) error {
 	address := cmp.Or(listen, c.Getenv("NOMAD_ADDR_http"), ":"+cmp.Or(c.Getenv("PORT"), "8080"))
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	server := &http.Server{Handler: c.exampleHandler(callee, c.Now().Add(startDelay))}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: exampleTimeout}
 	fmt.Fprintf(c.Stdout, "listening on %s\n", listener.Addr())
 
 	served := make(chan error, 1)
@@ -92,8 +95,9 @@ func (c *cli) exampleHandler(callee string, healthyFrom time.Time) http.Handler 
 		if callee != "" {
 			var err error
 			if answer, err = callExample(r.Context(), client, callee); err != nil {
-				fmt.Fprintf(c.Stdout, "call %s: %v\n", callee, err)
-				http.Error(w, fmt.Sprintf("call %s: %v", callee, err), http.StatusBadGateway)
+				err = fmt.Errorf("call %s: %w", withoutPassword(callee), err)
+				fmt.Fprintln(c.Stdout, err)
+				http.Error(w, err.Error(), http.StatusBadGateway)
 				return
 			}
 		}
@@ -123,9 +127,21 @@ const (
 	exampleRoom    = 64 << 10        // bytes of its response
 )
 
+// withoutPassword returns an address as a log may show it.
+func withoutPassword(address string) string {
+	u, err := url.Parse(address)
+	switch {
+	case err != nil:
+		return "a service whose address is not valid"
+	case u.User == nil:
+		return address
+	}
+	return u.Redacted()
+}
+
 // callExample returns the response of another service.
-func callExample(ctx context.Context, client *http.Client, url string) ([]byte, error) {
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+func callExample(ctx context.Context, client *http.Client, address string) ([]byte, error) {
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}

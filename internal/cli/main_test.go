@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -18,14 +19,14 @@ import (
 )
 
 // TestMain makes the test binary a reeve binary as well: supervisors and the
-// examples' web server are started from whatever binary the agent is.
+// examples' programs are started from whatever binary the agent is.
 func TestMain(m *testing.M) {
 	for _, dispatch := range []func([]string) (bool, int){supervise.Dispatch, artifact.Dispatch} {
 		if handled, code := dispatch(os.Args[1:]); handled {
 			os.Exit(code)
 		}
 	}
-	if os.Getenv(asReeve) != "" || len(os.Args) > 1 && os.Args[1] == "example-web" {
+	if os.Getenv(asReeve) != "" || len(os.Args) > 1 && strings.HasPrefix(os.Args[1], "example-") {
 		runReeve()
 	}
 	supervisetest.EndImmediately()

@@ -55,6 +55,9 @@ func TestSecretIsAVariableOfTheTask(t *testing.T) {
 	job := secretJob("shop")
 	m.register(job)
 	m.said("shop", `reeve var put -namespace default nomad/jobs/shop password=VALUE`)
+	if trouble := m.trouble("shop", api.TroubleSecret); !strings.Contains(trouble.Message, "nomad/jobs/shop") || trouble.Task != "task" {
+		t.Errorf("the trouble does not name the variable: %+v", trouble)
+	}
 	put := func(path string, items map[string]string) {
 		t.Helper()
 		m.eventually("the variable is stored", func(ctx context.Context) error {

@@ -17,6 +17,7 @@ import (
 //
 //	crashes INSTANCE... KIND [next=D] [code=N]   the nodes say that they crash, and are tried again there
 //	templates-wait INSTANCE... TEXT  the nodes say that a template of each waits before the start
+//	secrets-wait INSTANCE... TEXT    the nodes say that the task of each waits for a secret before the start
 //	checks-fail INSTANCE... ANSWER   the nodes say that check "http" of service "web" fails; running meanwhile
 //	checks-pass INSTANCE...          and that it passes
 //	no-room                          store an evaluation that waits with what could not be placed
@@ -31,6 +32,16 @@ func init() {
 				waits := []*api.TemplateState{{Destination: "local/ready"}, {Destination: "local/conf", Waiting: args[last]}}
 				u.ClientStatus = api.AllocClientPending
 				u.TaskStates = map[string]*api.TaskState{"main": {State: api.TaskStatePending, Templates: waits}}
+			})
+		}
+		return ""
+	}
+	verbs["secrets-wait"] = func(w *world, args, _ []string) string {
+		last := len(args) - 1
+		for _, a := range w.instances(args[:last]) {
+			w.report(a, func(u *api.Allocation) {
+				u.ClientStatus = api.AllocClientPending
+				u.TaskStates = map[string]*api.TaskState{"main": {State: api.TaskStatePending, Waiting: args[last]}}
 			})
 		}
 		return ""

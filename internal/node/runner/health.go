@@ -202,6 +202,9 @@ func (t *task) unmetCondition() string {
 		}
 	case x.hook == hookMain && x.stage == stageDead && t.mustSucceed():
 	case x.hook == hookMain || x.sidecar:
+		if !x.running && t.waits() != "" {
+			return "was not running, because it waited for " + t.waits()
+		}
 		if !x.running || t.signaled {
 			return "was not running"
 		}

@@ -89,6 +89,7 @@ func (t *task) awaitVariable(ctx context.Context, a *api.Allocation, s *api.Task
 		items, err := t.r.host.Secrets.Variable(ctx, token.Token, namespace, path)
 		missing := lacking(items, keys)
 		if err == nil && len(missing) == 0 {
+			t.sayWaiting("")
 			return items, nil
 		}
 		if ctx.Err() != nil {
@@ -97,7 +98,7 @@ func (t *task) awaitVariable(ctx context.Context, a *api.Allocation, s *api.Task
 		why := waitReason(err, namespace, path, a.JobID, keys, missing)
 		if why != said {
 			said = why
-			t.say("Waits for its secret %q: %s", block.Name, why)
+			t.sayWaiting(fmt.Sprintf("its secret %q: %s", block.Name, why))
 		}
 		select {
 		case <-ctx.Done():
@@ -105,6 +106,34 @@ func (t *task) awaitVariable(ctx context.Context, a *api.Allocation, s *api.Task
 		case <-time.After(pause):
 		}
 	}
+}
+
+// sayWaiting shows what the task waits for before it starts; "" if it does not wait any longer.
+func (t *task) sayWaiting(what string) {
+	t.r.mu.Lock()
+	defer t.r.mu.Unlock()
+	what = api.Printable(what, 1000)
+	if what == t.state.Waiting {
+		return
+	}
+	t.change(func(s *api.TaskState) { s.Waiting = what })
+	if what != "" {
+		t.addEvent(message("Waits for %s", what))
+	}
+	t.r.host.Changed(t.r, true)
+}
+
+// waits describes what the task waits for before it starts; "" if for nothing. The mutex is held.
+func (t *task) waits() string {
+	if t.state.Waiting != "" {
+		return t.state.Waiting
+	}
+	for _, s := range t.state.Templates {
+		if s.Waiting != "" {
+			return fmt.Sprintf("%s in template %q", s.Waiting, s.Destination)
+		}
+	}
+	return ""
 }
 
 func waitReason(err error, namespace, path, job string, keys, missing []string) string {

@@ -108,6 +108,10 @@ func (v *View) explainStep(t *tree.Tree, p *tree.Phase, st, ahead *tree.Step) st
 		}
 	case is == tree.Pending && st.Why == "":
 		return p.QueueReason(t, st, ahead)
+	case is == tree.Starting && st.Why == "" && st.On != nil:
+		for w := range waitingTasks(st.On.Alloc) {
+			return w.words
+		}
 	}
 	return st.Why
 }

@@ -44,7 +44,7 @@ func Troubles(r facts.Reader, key api.NamespacedID, job *api.Job, of TroubleFilt
 
 // telling lists the kinds of troubles, causes before symptoms.
 var telling = []api.TroubleKind{
-	api.TroubleSetup, api.TroubleStart, api.TroubleTemplate, api.TroubleOutOfMemory, api.TroubleExited, api.TroubleKilled, api.TroubleTimeout,
+	api.TroubleSetup, api.TroubleStart, api.TroubleSecret, api.TroubleTemplate, api.TroubleOutOfMemory, api.TroubleExited, api.TroubleKilled, api.TroubleTimeout,
 	api.TroublePortTaken, api.TroubleWrongAddress, api.TroubleCheckFailed, api.TroubleCheckRefused, api.TroubleCheckTimeout,
 	api.TroubleNoRoom, api.TroubleNodeSilent, api.TroubleUnhealthy,
 }
@@ -109,7 +109,7 @@ func (f *finder) look(in *facts.Instance, w activeStep) {
 		f.add(in, f.crash(in, w))
 		found = true
 	}
-	if !a.IsClientTerminal() && f.addTemplates(in) {
+	if f.addWaiting(in) {
 		found = true
 	}
 	if a.Serving != nil && !a.IsClientTerminal() {

@@ -97,7 +97,7 @@ func (d *Driver) spec(t *driver.Task) (*supervise.Spec, error) {
 	command, err1 := t.ConfigString("command")
 	args, err2 := t.ConfigStrings("args")
 	dir, err3 := t.ConfigString("work_dir")
-	isolation, err4 := d.isolation(t)
+	isolation, err4 := d.isolation(t, command)
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (d *Driver) limits(r driver.Limits) supervise.Limits {
 	}
 }
 
-func (d *Driver) isolation(t *driver.Task) (*isolate.Spec, error) {
+func (d *Driver) isolation(t *driver.Task, command string) (*isolate.Spec, error) {
 	s := &isolate.Spec{
 		RootDir: d.root, HostPaths: d.cfg.HostPaths,
 		Mounts: []isolate.Mount{
@@ -151,6 +151,10 @@ func (d *Driver) isolation(t *driver.Task) (*isolate.Spec, error) {
 	}
 	for _, m := range t.Mounts {
 		s.Mounts = append(s.Mounts, isolate.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly, Propagation: m.Propagation, WithoutLink: m.WithoutLink})
+	}
+	if own, err := os.Executable(); err == nil && command == own {
+		// ${attr.reeve.binary}: the program that the agent is, wherever it was put.
+		s.Mounts = append(s.Mounts, isolate.Mount{Source: own, Target: own, ReadOnly: true})
 	}
 	showNetwork(s, t.Network)
 	var err1, err2, err3 error
