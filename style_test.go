@@ -205,7 +205,7 @@ var rooms = []struct {
 	{"internal/cli/plantree", []string{"api", "internal/cli/human", "internal/cli/term"}},
 	{"internal/cli/view", []string{"api", "jobspec", "internal/cli/human", "internal/cli/term", "internal/cli/plantree", "internal/sim"}},
 	{"internal/cli/clitest", []string{"api"}},
-	{"internal/cli", []string{"api", "client", "jobspec", "internal/agent", "internal/keyring", "internal/pki", "internal/secretfile", "internal/trust", "internal/sim", "internal/snapshotfile"}},
+	{"internal/cli", []string{"api", "client", "jobspec", "internal/agent", "internal/node/doctor", "internal/keyring", "internal/pki", "internal/secretfile", "internal/trust", "internal/sim", "internal/snapshotfile"}},
 	{"cmd", []string{"internal/cli", "internal/node/supervise", "internal/node/artifact"}},
 	{"internal/testbed", []string{"api", "client", "internal/failpoint"}},
 	{"internal/bench", []string{"api", "client", "internal/testbed", "internal/node/driver/container/containertest"}},

@@ -211,6 +211,10 @@ func (n *Node) HasToLeave(a *Allocation) bool {
 	return !a.IsClientTerminal() && (n.DrainStrategy == nil || !n.DrainStrategy.IgnoreSystemJobs || !a.IsSystem())
 }
 
+// DriverWarning returns the name of the attribute of nodes that says what a working driver lacks. It is
+// no part of a node's class, because it may name files of the node.
+func DriverWarning(driver string) string { return UniquePrefix + "driver." + driver + ".warning" }
+
 // AttributeCgroupParent is the attribute of a node with the parent of all its tasks'
 // control groups.
 const AttributeCgroupParent = "unique.cgroup.parent"

@@ -29,13 +29,27 @@ import (
 // milliseconds, one that is being replaced a little later.
 const supervisorTimeout = 10 * time.Second
 
-// newNode connects to the machine's supervisor, which it starts if necessary, and prepares the
-// node.
+// newNode prepares the node.
 func (a *Agent) newNode() (*node.Node, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), supervisorTimeout)
 	defer cancel()
+	config, err := a.nodeConfig(ctx, a.config.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.containers.Retain(ctx); err != nil {
+		return nil, err
+	}
+	config.HTTPAddr, config.Servers = cmp.Or(a.advertise, a.Addr()), a.nodeServers()
+	config.Data, config.Ended = dataFrom(a.client), endOf(a.client)
+	return node.New(*config)
+}
+
+// nodeConfig connects to the supervisor of a directory, which it starts if necessary, and returns the
+// configuration of the node. Drivers have their files in the directory.
+func (a *Agent) nodeConfig(ctx context.Context, dir string) (*node.Config, error) {
 	var err error
-	a.supervisor, err = supervise.Connect(ctx, supervise.Config{Dir: filepath.Join(a.config.DataDir, "supervisor"), Logger: a.log})
+	a.supervisor, err = supervise.Connect(ctx, supervise.Config{Dir: filepath.Join(dir, "supervisor"), Logger: a.log})
 	if err != nil {
 		return nil, err
 	}
@@ -45,18 +59,15 @@ func (a *Agent) newNode() (*node.Node, error) {
 	}
 	mocked := mock.New()
 	c := a.config.Client
-	a.containers = container.New(a.supervisor, filepath.Join(a.config.DataDir, "images"), c.Container, a.log)
-	if err := a.containers.Retain(ctx); err != nil {
-		return nil, err
-	}
+	a.containers = container.New(a.supervisor, filepath.Join(dir, "images"), c.Container, a.log)
 	config := node.Config{
 		DataDir: filepath.Join(a.config.DataDir, "node"), Name: a.config.Name, Datacenter: a.config.Datacenter,
-		Pool: c.NodePool, Class: c.NodeClass, Meta: c.Meta, HTTPAddr: cmp.Or(a.advertise, a.Addr()), Version: a.config.Version,
+		Pool: c.NodePool, Class: c.NodeClass, Meta: c.Meta, Version: a.config.Version,
 		ReservedCPU: c.Reserved.CPU.CPUShares, ReservedMB: c.Reserved.Memory.MemoryMB, ReservedDisk: c.Reserved.Disk.DiskMB,
 		ReservedPorts: c.Reserved.Networks.ReservedHostPorts, KeepEnded: c.MaxAllocsKept,
 		ReservedCores: c.ReservedCores, Devices: c.Devices, HostNetworks: c.HostNetworks, Bridge: bridge, HostVolumes: c.HostVolumes, Artifacts: c.Artifact, PluginDir: c.PluginDir, ReadVariable: a.readVariable,
 		VolumesDir: cmp.Or(c.VolumesDir, filepath.Join(a.config.DataDir, "host_volumes")), VolumePlugins: cmp.Or(c.VolumePlugins, filepath.Join(a.config.DataDir, "host_volume_plugins")),
-		Servers: a.nodeServers(), ServeTask: a.serveTask, Data: dataFrom(a.client), Ended: endOf(a.client),
+		ServeTask: a.serveTask,
 		Drivers: map[string]driver.Driver{
 			"raw_exec":    rawexec.New(a.supervisor),
 			"exec":        exec.New(a.supervisor, exec.Config{}),
@@ -67,7 +78,7 @@ func (a *Agent) newNode() (*node.Node, error) {
 		Keeper: a.supervisor, Logger: a.log, Traffic: taskenv.Traffic{Router: localRouter(a.RouterAddr()), Zone: strings.ToLower(strings.TrimSuffix(a.config.DNS.Zone, "."))},
 	}
 	if c.Docker.Mode != docker.Off {
-		c.Docker.Dir = filepath.Join(a.config.DataDir, "docker")
+		c.Docker.Dir = filepath.Join(dir, "docker")
 		a.docker = docker.New(a.containers, c.Docker, a.log)
 		config.Drivers[api.DriverDocker] = a.docker
 	}
@@ -79,7 +90,7 @@ func (a *Agent) newNode() (*node.Node, error) {
 	if a.config.Dev {
 		config.Address = "127.0.0.1" // reachable for a user at this machine
 	}
-	return node.New(config)
+	return &config, nil
 }
 
 // localRouter returns the address at which tasks of the machine reach a router: loopback

@@ -44,20 +44,26 @@ type networks struct {
 	log     *slog.Logger
 }
 
-// openNetworks reads the records of the networks. The trial of the machine runs beside the rest of
-// the agent's start.
-func (n *Node) openNetworks() error {
+// networkConfig returns the configuration of the networks, of which the ledger is nil without a data
+// directory.
+func (n *Node) networkConfig() network.Config {
 	b := n.config.Bridge
-	if b == nil {
-		return nil
-	}
 	// A data directory belongs to one agent, and survives a change of the node's identity.
 	sum := sha256.Sum256([]byte(n.config.DataDir))
 	owner := hex.EncodeToString(sum[:6])
-	c := network.Config{
+	return network.Config{
 		Node: owner, Bridge: b.Name, Subnet: b.Subnet, Subnet6: b.Subnet6, Dir: filepath.Join(networksDir, owner),
 		Ledger: networkLedger{n.ledger}, Logger: n.log, Names: b.Names,
 	}
+}
+
+// openNetworks reads the records of the networks. The trial of the machine runs beside the rest of
+// the agent's start.
+func (n *Node) openNetworks() error {
+	if n.config.Bridge == nil {
+		return nil
+	}
+	c := n.networkConfig()
 	f, err := network.New(c)
 	if err != nil {
 		return fmt.Errorf("open the networks of allocations: %w", err)

@@ -356,7 +356,9 @@ func (n *Node) describe(ctx context.Context) *api.Node {
 		self.Meta = map[string]string{}
 	}
 	maps.Copy(self.Attributes, artifact.Fingerprint())
-	self.Attributes["secrets.storage"] = n.dirs.SecretStorage()
+	if n.dirs != nil {
+		self.Attributes["secrets.storage"] = n.dirs.SecretStorage()
+	}
 	for k, v := range c.Attributes {
 		self.Attributes[k] = v
 	}

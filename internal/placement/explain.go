@@ -232,9 +232,9 @@ func (x *explainer) classObstacles(class int32, n *api.Node) []api.Obstacle {
 	}
 	for _, d := range r.drivers {
 		if status := n.Drivers[d]; status == nil || !status.Detected {
-			add(api.FilterDriver, "missing drivers: "+d)
+			add(api.FilterDriver, "missing drivers: "+d+because(status))
 		} else if !status.Healthy {
-			add(api.FilterDriver, "unhealthy drivers: "+d)
+			add(api.FilterDriver, "unhealthy drivers: "+d+because(status))
 		}
 	}
 	if reason := r.networkMismatch(n); reason != "" {
@@ -253,6 +253,15 @@ func (x *explainer) classObstacles(class int32, n *api.Node) []api.Obstacle {
 	}
 	x.fixed[class], x.known[class] = all, true
 	return all
+}
+
+// because returns what a driver that does not work lacks, as its node says. Nodes of a class may differ in that:
+// one of them speaks for all.
+func because(status *api.DriverStatus) string {
+	if status == nil || status.HealthDescription == "" || status.HealthDescription == "Healthy" {
+		return ""
+	}
+	return ": " + api.Printable(status.HealthDescription, 300)
 }
 
 // distinct lists the distinct_hosts and distinct_property rules that an instance on the

@@ -17,7 +17,7 @@ func explainedFleet() *fixture {
 	f := testFleet(8)
 	f.nodes[1].Status = api.NodeStatusDown
 	f.nodes[2].Datacenter = "elsewhere"
-	f.nodes[3].Drivers["mock"].Healthy = false
+	f.nodes[3].Drivers["mock"].Healthy, f.nodes[3].Drivers["mock"].HealthDescription = false, "runc is not installed"
 	f.nodes[4].Attributes["kernel.name"] = "windows"
 	f.nodes[5].Resources.CPU.CPUShares = 50
 	f.nodes[5].Resources.Memory.MemoryMB = 100
@@ -53,7 +53,7 @@ func TestExplainCountsEveryObstacle(t *testing.T) {
 			{Filter: api.FilterConstraint, Reason: "${attr.kernel.name} = linux", Nodes: 1},
 			{Filter: api.FilterDatacenter, Reason: `datacenter "elsewhere" is not among ["dc*"]`, Nodes: 1},
 			{Filter: api.FilterDistinct, Reason: "distinct_hosts", Nodes: 1},
-			{Filter: api.FilterDriver, Reason: "unhealthy drivers: mock", Nodes: 1},
+			{Filter: api.FilterDriver, Reason: "unhealthy drivers: mock: runc is not installed", Nodes: 1},
 			{Filter: api.FilterPool, Reason: `node pool "gpu" is not "default"`, Nodes: 1},
 			{Filter: api.FilterPort, Reason: "port 8080 is taken", Nodes: 1},
 			{Filter: api.FilterResource, Reason: "not enough cpu", Nodes: 1},

@@ -48,6 +48,9 @@ func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
 	s.Attributes["driver.container.runtime"] = "runc"
 	s.Attributes["driver.container.runtime_version"] = m.version
 	s.Attributes["driver.container.userns"] = strconv.FormatBool(m.users)
+	if len(m.warnings) > 0 {
+		s.Attributes[api.DriverWarning("container")] = strings.Join(m.warnings, "; ")
+	}
 	if d.cfg.AllowPrivileged {
 		s.Attributes["driver.container.privileged.enabled"] = "1"
 	}
@@ -86,7 +89,7 @@ func (d *Driver) look(ctx context.Context) (*machine, error) {
 	if name == "" {
 		name = "runc"
 	}
-	if m.runtime, err = findRuntime(name); err != nil {
+	if m.runtime, err = FindRuntime(name); err != nil {
 		return nil, err
 	}
 	if m.version, err = runtimeVersion(ctx, m.runtime); err != nil {
@@ -125,8 +128,8 @@ func (d *Driver) look(ctx context.Context) (*machine, error) {
 	return m, nil
 }
 
-// findRuntime looks for runc also where a service manager's PATH may not lead.
-func findRuntime(name string) (string, error) {
+// FindRuntime looks for runc also where a service manager's PATH may not lead.
+func FindRuntime(name string) (string, error) {
 	for _, candidate := range []string{name, "/usr/sbin/" + name, "/usr/local/sbin/" + name} {
 		if path, err := exec.LookPath(candidate); err == nil {
 			return filepath.Abs(path)

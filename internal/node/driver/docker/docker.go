@@ -42,11 +42,14 @@ type Config struct {
 func New(containers *container.Driver, c Config, log *slog.Logger) *Driver {
 	d := &Driver{containers: containers, byDaemon: c.Mode == Daemon}
 	if d.byDaemon || (records{c.Dir}).exist() { // tasks may have been started in another mode
-		c.Socket = cmp.Or(c.Socket, "/var/run/docker.sock")
+		c.Socket = cmp.Or(c.Socket, DefaultSocket)
 		d.daemon = newDaemon(c, containers.Config(), log)
 	}
 	return d
 }
+
+// DefaultSocket is where a Docker daemon answers.
+const DefaultSocket = "/var/run/docker.sock"
 
 // Keep looks after the containers of the daemon until ctx ends.
 func (d *Driver) Keep(ctx context.Context) {

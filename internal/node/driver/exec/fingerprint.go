@@ -31,7 +31,11 @@ func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
 		return s
 	}
 	s.Detected, s.Healthy = true, true
-	s.HealthDescription = d.describe()
+	s.HealthDescription = "Healthy"
+	if lacks := d.lacks(); lacks != "" {
+		s.HealthDescription += ", " + lacks
+		s.Attributes[api.DriverWarning("exec")] = lacks
+	}
 	s.Attributes["driver.exec"] = "1"
 	s.Attributes["cgroup.version"] = d.c.Machine().CgroupVersion
 	s.Attributes["cgroup.controllers"] = strings.Join(d.c.Machine().Controllers, ",")
@@ -39,16 +43,16 @@ func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
 	return s
 }
 
-// describe says which limits the driver enforces.
-func (d *Driver) describe() string {
+// lacks says which limits the driver cannot enforce; "" if it enforces all.
+func (d *Driver) lacks() string {
 	m := d.c.Machine()
 	switch {
 	case m.Has("memory") && m.Has("cpu"):
-		return "Healthy"
+		return ""
 	case len(m.Controllers) > 0:
-		return fmt.Sprintf("Healthy, with limits only for %s (cgroup %s)", strings.Join(m.Controllers, " and "), m.CgroupVersion)
+		return fmt.Sprintf("with limits only for %s (cgroup %s)", strings.Join(m.Controllers, " and "), m.CgroupVersion)
 	}
-	return "Healthy, but no cgroups can be written: memory is limited for each process (RLIMIT_DATA) instead of the task, cpu is not limited"
+	return "but no cgroups can be written: memory is limited for each process (RLIMIT_DATA) instead of the task, cpu is not limited"
 }
 
 // try runs an isolated process.
