@@ -135,11 +135,16 @@ func concerns(v *state.Snapshot, node, id string) bool {
 // forbidden returns the rejection of a caller: who it is, what the route needs, and why or what
 // to do.
 func (c *call) forbidden(format string, args ...any) error {
+	return c.forbiddenWithout(c.route.Capability, format, args...)
+}
+
+// forbiddenWithout is forbidden for a capability that only some requests of the route need.
+func (c *call) forbiddenWithout(needed Capability, format string, args ...any) error {
 	e := api.Errorf(api.CodeForbidden, format, args...)
 	who := callerOf(c.r).String()
 	if r := c.rights(); r != nil && r.Name != "" {
 		who = "token " + strconv.Quote(r.Name)
 	}
-	e.Message = who + " may not use " + c.route.Method + " " + c.route.Pattern + ", which needs the capability " + string(c.route.Capability) + ": " + e.Message
+	e.Message = who + " may not use " + c.route.Method + " " + c.route.Pattern + ", which needs the capability " + string(needed) + ": " + e.Message
 	return e
 }

@@ -47,6 +47,8 @@ type call struct {
 	seen      int      // objects of the answer when a blocking query first looked; -1: not yet
 	warnings  []string // of reading the body
 	encoded   []byte   // a body of nodeproto.Media
+
+	hostNamespace string // of a command in a task without isolation: the caller's right there is watched
 }
 
 // parseQuery reads the parameters that all routes share.

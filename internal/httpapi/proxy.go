@@ -74,6 +74,10 @@ func serveNode(c *call) error {
 	case err != nil:
 		return err
 	case forwarded:
+		return nil
+	}
+	defer c.guardCommand()()
+	switch {
 	case c.Node != nil && node.ID == c.NodeID():
 		c.Node.ServeHTTP(c.w, c.r)
 	case node.Status == api.NodeStatusDown:
@@ -110,7 +114,11 @@ func (c *call) knownNode() (*api.Node, error) {
 	if err := c.authorizeAllocation(); err != nil {
 		return nil, err
 	}
-	return c.nodeOf(c.Server.Store().Snapshot())
+	node, err := c.nodeOf(c.Server.Store().Snapshot())
+	if err != nil {
+		return nil, err
+	}
+	return node, c.permitCommand()
 }
 
 // serveNodeWithoutServer answers on an agent without a server: requests that a server

@@ -15,7 +15,10 @@ const workloadRecheck = time.Second
 
 // guard ends the request when the caller's token no longer permits it. The caller calls stop when the
 // request has been answered.
-func (c *call) guard() (stop func()) {
+func (c *call) guard() (stop func()) { return c.guardBy((*call).authorizeRights) }
+
+// guardBy ends the request when a check of its caller's rights fails.
+func (c *call) guardBy(check func(*call) error) (stop func()) {
 	r := c.rights()
 	if r == nil {
 		return func() {}
@@ -30,7 +33,7 @@ func (c *call) guard() (stop func()) {
 		store := c.Server.Store()
 		for ctx.Err() == nil {
 			index := store.Snapshot().TableIndex(state.ACLTables...)
-			if watched.authorizeRights() != nil {
+			if check(&watched) != nil {
 				return
 			}
 			until := r.Expires()

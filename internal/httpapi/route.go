@@ -53,6 +53,7 @@ const (
 	ReadLogs      Capability = "read-logs"
 	AllocLife     Capability = "alloc-lifecycle"
 	AllocExec     Capability = "alloc-exec"
+	AllocNodeExec Capability = "alloc-node-exec" // besides AllocExec, in tasks without isolation
 	ReadNode      Capability = "node:read"
 	ReadQuota     Capability = "quota:read"
 	WriteQuota    Capability = "quota:write"

@@ -25,6 +25,11 @@ func (n *Node) serveExec(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if r.FormValue(api.ParamIsolated) == "true" {
+		if err := run.CheckIsolated(r.FormValue("task")); err != nil {
+			return err
+		}
+	}
 	argv, err := commandOf(r, run)
 	if err != nil {
 		return err

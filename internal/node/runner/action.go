@@ -29,3 +29,16 @@ func (r *Runner) Action(task, name string) ([]string, error) {
 	}
 	return argv, nil
 }
+
+// CheckIsolated returns an error if a task, or one of all tasks if none has the name, is not isolated from
+// the node.
+func (r *Runner) CheckIsolated(name string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.group.Tasks {
+		if (t.Name == name || r.group.Task(name) == nil) && !api.Isolates(t.Driver) {
+			return api.Errorf(api.CodeForbidden, "driver %s does not isolate task %q from its node: the command needs the capability alloc-node-exec", t.Driver, t.Name)
+		}
+	}
+	return nil
+}
