@@ -63,7 +63,7 @@ func TestCommandsWithoutIsolationNeedTheirOwnCapability(t *testing.T) {
 	}{
 		{"exec", exec + "kept", http.StatusConflict, "node aaaaaaaa-0000"},
 		{"exec", exec + "kept", http.StatusConflict, "isolated=true"},
-		{"exec", exec + "free", http.StatusForbidden, `needs the capability alloc-node-exec: driver raw_exec does not isolate task \"free\"`},
+		{"exec", exec + "free", http.StatusForbidden, `needs the capability alloc-node-exec: driver raw_exec does not isolate task "free"`},
 		{"exec", exec + "later", http.StatusForbidden, "driver some-plugin"},
 		{"exec", exec, http.StatusForbidden, "alloc-node-exec"},
 		{"exec", exec + "none", http.StatusForbidden, "alloc-node-exec"},
@@ -76,7 +76,7 @@ func TestCommandsWithoutIsolationNeedTheirOwnCapability(t *testing.T) {
 		{"exec", action + "flush", http.StatusForbidden, "needs the capability alloc-node-exec"},
 		{"exec", action + "flush&task=free&allocID=aaaaaaaa-0000", http.StatusForbidden, "alloc-node-exec"},
 		{"write", exec + "kept", http.StatusConflict, "node"},
-		{"write", exec + "free", http.StatusForbidden, `add \"alloc-node-exec\"`},
+		{"write", exec + "free", http.StatusForbidden, `add "alloc-node-exec"`},
 		{"write", action + "flush", http.StatusForbidden, "alloc-node-exec"},
 		{"node-exec", exec + "free", http.StatusConflict, "node"},
 		{"node-exec", exec + "kept", http.StatusConflict, "node"},
