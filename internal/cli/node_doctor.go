@@ -77,7 +77,7 @@ func doctorPage(p *term.Page, r *doctor.Report) {
 	if len(fixes) == 0 {
 		return
 	}
-	p.Section("What to do")
+	p.Section("Fixes")
 	for _, c := range fixes {
 		p.Line("%s, %s: %s", c.Feature, c.Name, c.Finding)
 		p.Line("    %s", c.Fix)

@@ -54,34 +54,34 @@ func TestCommandsWithoutIsolationNeedTheirOwnCapability(t *testing.T) {
 		p, _ := h.user(policy)
 		return p.ask(t, h.handler, http.MethodGet, path, "")
 	}
-	const exec = "/v1/client/allocation/aaaaaaaa-0000/exec?command=%5B%22sh%22%5D&task="
+	const direct = "/v1/client/allocation/aaaaaaaa-0000/exec?command=%5B%22sh%22%5D&task="
 	const action = "/v1/job/web/action?action="
 	for _, test := range []struct {
 		policy, path string
 		status       int
 		want         string
 	}{
-		{"exec", exec + "kept", http.StatusConflict, "node aaaaaaaa-0000"},
-		{"exec", exec + "kept", http.StatusConflict, "isolated=true"},
-		{"exec", exec + "free", http.StatusForbidden, `needs the capability alloc-node-exec: driver raw_exec does not isolate task "free"`},
-		{"exec", exec + "later", http.StatusForbidden, "driver some-plugin"},
-		{"exec", exec, http.StatusForbidden, "alloc-node-exec"},
-		{"exec", exec + "none", http.StatusForbidden, "alloc-node-exec"},
-		{"exec", exec + "kept&task=free", http.StatusConflict, "isolated=true"},
-		{"exec", exec + "free&task=kept", http.StatusForbidden, "alloc-node-exec"},
-		{"exec", exec + "free&isolated=true", http.StatusForbidden, "alloc-node-exec"},
-		{"exec", exec + "kept&isolated=false", http.StatusConflict, "isolated=true"},
+		{"exec", direct + "kept", http.StatusConflict, "node aaaaaaaa-0000"},
+		{"exec", direct + "kept", http.StatusConflict, "isolated=true"},
+		{"exec", direct + "free", http.StatusForbidden, `needs the capability alloc-node-exec: driver raw_exec does not isolate task "free"`},
+		{"exec", direct + "later", http.StatusForbidden, "driver some-plugin"},
+		{"exec", direct, http.StatusForbidden, "alloc-node-exec"},
+		{"exec", direct + "none", http.StatusForbidden, "alloc-node-exec"},
+		{"exec", direct + "kept&task=free", http.StatusConflict, "isolated=true"},
+		{"exec", direct + "free&task=kept", http.StatusForbidden, "alloc-node-exec"},
+		{"exec", direct + "free&isolated=true", http.StatusForbidden, "alloc-node-exec"},
+		{"exec", direct + "kept&isolated=false", http.StatusConflict, "isolated=true"},
 		{"exec", "/v1/client/allocation/aaaaaaaa/exec?task=free", http.StatusForbidden, "alloc-node-exec"},
 		{"exec", action + "dump", http.StatusConflict, "isolated=true"},
 		{"exec", action + "flush", http.StatusForbidden, "needs the capability alloc-node-exec"},
 		{"exec", action + "flush&task=free&allocID=aaaaaaaa-0000", http.StatusForbidden, "alloc-node-exec"},
-		{"write", exec + "kept", http.StatusConflict, "node"},
-		{"write", exec + "free", http.StatusForbidden, `add "alloc-node-exec"`},
+		{"write", direct + "kept", http.StatusConflict, "node"},
+		{"write", direct + "free", http.StatusForbidden, `add "alloc-node-exec"`},
 		{"write", action + "flush", http.StatusForbidden, "alloc-node-exec"},
-		{"node-exec", exec + "free", http.StatusConflict, "node"},
-		{"node-exec", exec + "kept", http.StatusConflict, "node"},
+		{"node-exec", direct + "free", http.StatusConflict, "node"},
+		{"node-exec", direct + "kept", http.StatusConflict, "node"},
 		{"node-exec", action + "flush", http.StatusConflict, "action=flush&task=free"},
-		{"only-node", exec + "free", http.StatusForbidden, "needs the capability alloc-exec"},
+		{"only-node", direct + "free", http.StatusForbidden, "needs the capability alloc-exec"},
 		{"only-node", action + "flush", http.StatusForbidden, "needs the capability alloc-exec"},
 	} {
 		got := ask(test.policy, test.path)
@@ -93,7 +93,7 @@ func TestCommandsWithoutIsolationNeedTheirOwnCapability(t *testing.T) {
 		}
 	}
 	manager, _ := h.user()
-	if got := manager.ask(t, h.handler, http.MethodGet, exec+"free", ""); got.status != http.StatusConflict {
+	if got := manager.ask(t, h.handler, http.MethodGet, direct+"free", ""); got.status != http.StatusConflict {
 		t.Errorf("a management token: %d %s", got.status, got.body)
 	}
 }

@@ -26,9 +26,9 @@ const (
 // A Check is one line of a report.
 type Check struct {
 	Feature string // a driver, or another part of the node
-	Name    string // what was checked
+	Name    string // of the check
 	State   State
-	Finding string // what was found
+	Finding string // the result in words
 	Fix     string `json:",omitempty"` // what to install or to set; "" if nothing helps or is needed
 }
 
