@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -20,6 +21,7 @@ const (
 	kindBool     kind = "true or false"
 	kindNumber   kind = "a number"
 	kindDuration kind = "a duration such as \"10s\""
+	kindOOMScore kind = "a whole number from 0 to 1000"
 	kindUlimits  kind = "a map of limits such as { nofile = \"1024:4096\" }"
 )
 
@@ -47,7 +49,7 @@ func BuiltInDrivers() []string {
 
 // driverConfig is the schema of the built-in drivers' config blocks.
 var driverConfig = map[string]map[string]kind{
-	"raw_exec": {"command": kindString, "args": kindStrings, "work_dir": kindString},
+	"raw_exec": {"command": kindString, "args": kindStrings, "work_dir": kindString, "oom_score_adj": kindOOMScore},
 	"exec": {
 		"command": kindString, "args": kindStrings, "work_dir": kindString, "pid_mode": kindString, "ipc_mode": kindString,
 		"cap_add": kindStrings, "cap_drop": kindStrings, "ulimit": kindUlimits,
@@ -138,6 +140,9 @@ func (k kind) matches(v any) bool {
 			return v != "" && strings.Trim(v, "0123456789") == ""
 		}
 		return false
+	case kindOOMScore:
+		n, err := strconv.Atoi(fmt.Sprint(v))
+		return err == nil && n >= 0 && n <= 1000
 	case kindDuration:
 		switch v := v.(type) {
 		case int, int64, uint64, float64:

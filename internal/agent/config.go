@@ -27,6 +27,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/artifact"
 	"github.com/reeve-run/reeve/internal/node/driver/container"
 	"github.com/reeve-run/reeve/internal/node/driver/docker"
+	"github.com/reeve-run/reeve/internal/node/driver/rawexec"
 	"github.com/reeve-run/reeve/internal/server/backup"
 	"github.com/reeve-run/reeve/internal/server/control"
 	"github.com/reeve-run/reeve/internal/trust"
@@ -173,6 +174,8 @@ type Client struct {
 	VolumesDir    string                         // of dynamic volumes; default: in the data directory
 	VolumePlugins string                         // directory of their plugins; default: in the data directory
 	Container     container.Config               // the driver of OCI images
+	RawExec       rawexec.Config                 // what tasks without isolation may do
+	ExecUsers     api.DriverUsers                // users of isolated tasks
 	Docker        docker.Config                  // Dir: set by the agent
 	MaxAllocsKept int                            // number of ended allocations whose directories are kept
 	PluginDir     string                         // of programs that provide secrets; default: in the data directory

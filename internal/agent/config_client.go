@@ -28,6 +28,8 @@ type fileClient struct {
 	MaxAllocsKept int               `hcl:"gc_max_allocs,optional"`
 	Reserved      *fileReserved     `hcl:"reserved,block"`
 	Container     *fileContainer    `hcl:"container,block"`
+	RawExec       *fileRawExec      `hcl:"raw_exec,block"`
+	Exec          *fileUsers        `hcl:"exec,block"`
 	Docker        string            `hcl:"docker,optional"`
 	DockerSocket  string            `hcl:"docker_socket,optional"`
 	Runtimes      []string          `hcl:"docker_runtimes,optional"`
@@ -92,6 +94,9 @@ func (c *Client) merge(k *fileClient) error {
 		if err := k.Container.merge(&c.Container); err != nil {
 			return fmt.Errorf("container: %w", err)
 		}
+	}
+	if err := c.mergeGates(k); err != nil {
+		return err
 	}
 	override(&c.Docker.Mode, k.Docker)
 	override(&c.Docker.Socket, k.DockerSocket)

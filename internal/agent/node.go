@@ -69,8 +69,8 @@ func (a *Agent) nodeConfig(ctx context.Context, dir string) (*node.Config, error
 		VolumesDir: cmp.Or(c.VolumesDir, filepath.Join(a.config.DataDir, "host_volumes")), VolumePlugins: cmp.Or(c.VolumePlugins, filepath.Join(a.config.DataDir, "host_volume_plugins")),
 		ServeTask: a.serveTask,
 		Drivers: map[string]driver.Driver{
-			"raw_exec":    rawexec.New(a.supervisor),
-			"exec":        exec.New(a.supervisor, exec.Config{}),
+			"raw_exec":    rawexec.NewGated(a.supervisor, c.RawExec),
+			"exec":        exec.New(a.supervisor, exec.Config{Users: c.ExecUsers}),
 			"container":   a.containers,
 			"mock":        mocked,
 			"mock_driver": mocked,

@@ -110,6 +110,14 @@ func TestIsFeasible(t *testing.T) {
 		{"an unhealthy driver", func(_ *api.Job, n *api.Node) {
 			n.Drivers = map[string]*api.DriverStatus{"mock": {Detected: true}}
 		}, "unhealthy drivers: mock"},
+		{"a user that no operator allows", func(j *api.Job, n *api.Node) {
+			n.Attributes["driver.mock.allowed_users"] = "app,web"
+			j.Groups[0].Tasks[0].User = "db"
+		}, `user "db" is not permitted for driver mock on this node: add it to allowed_users in client { mock { } } of its agent's configuration`},
+		{"a user that the operator allows", func(j *api.Job, n *api.Node) {
+			n.Attributes["driver.mock.allowed_users"] = "app,db"
+			j.Groups[0].Tasks[0].User = "db"
+		}, ""},
 		{"a constraint of the job", func(j *api.Job, _ *api.Node) {
 			j.Constraints = []*api.Constraint{{LTarget: "${meta.rack}", Operand: "=", RTarget: "r9"}}
 		}, "${meta.rack} = r9"},

@@ -22,6 +22,7 @@ type rules struct {
 	drivers     []string
 	isolated    bool             // the group has its own network
 	docker      []api.DockerNeed // of the tasks with driver docker
+	users       []*api.Task      // one per driver and user
 	shared      []*condition     // evaluated once per node class
 	own         []*condition     // evaluated per node, because they read attributes unique to a node
 	volumes     []volumeNeed     // of one instance; evaluated per node
@@ -63,6 +64,9 @@ func newRules(job *api.Job, group *api.Group, policy Policy) *rules {
 		affinities = slices.Concat(affinities, t.Affinities)
 		if !slices.Contains(r.drivers, t.Driver) {
 			r.drivers = append(r.drivers, t.Driver)
+		}
+		if !slices.ContainsFunc(r.users, func(o *api.Task) bool { return o.Driver == t.Driver && o.User == t.User }) {
+			r.users = append(r.users, t)
 		}
 		if t.Driver == api.DriverDocker {
 			r.docker = append(r.docker, api.DockerNeedOf(group, t))
@@ -161,6 +165,9 @@ func (r *rules) classMismatch(n *api.Node) string {
 	if reason := r.dockerMismatch(n); reason != "" {
 		return reason
 	}
+	if reason := r.userMismatch(n); reason != "" {
+		return reason
+	}
 	if reason := unmet(r.shared, n); reason != "" {
 		return reason
 	}
@@ -186,6 +193,16 @@ func (r *rules) dockerMismatch(n *api.Node) string {
 			if why := need.Mismatch(engines); why != "" {
 				return "driver docker: " + why
 			}
+		}
+	}
+	return ""
+}
+
+// userMismatch returns why the node's operator does not permit the user of a task.
+func (r *rules) userMismatch(n *api.Node) string {
+	for _, t := range r.users {
+		if reason := api.UserMismatch(n, t); reason != "" {
+			return reason
 		}
 	}
 	return ""

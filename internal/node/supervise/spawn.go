@@ -21,17 +21,18 @@ import (
 
 // A process holds the parameters of a fork and exec.
 type process struct {
-	path    string
-	argv    []string
-	env     []string
-	dir     string
-	user    *User
-	group   *cgroup.Group
-	stdio   [3]int
-	extra   []int // further files, from descriptor 3
-	attr    syscall.SysProcAttr
-	cores   *unix.CPUSet // the only cores to run on; nil: the supervisor's
-	prepare func() error // runs on the forking thread, which is then discarded
+	path     string
+	argv     []string
+	env      []string
+	dir      string
+	user     *User
+	group    *cgroup.Group
+	stdio    [3]int
+	extra    []int // further files, from descriptor 3
+	attr     syscall.SysProcAttr
+	cores    *unix.CPUSet // the only cores to run on; nil: the supervisor's
+	oomScore int          // see Spec; only with a step
+	prepare  func() error // runs on the forking thread, which is then discarded
 }
 
 // stepFor returns the word of the step that must run before a program: the given word with
@@ -49,7 +50,7 @@ func stepFor(s *isolate.Spec, g *cgroup.Group, word string) string {
 // step changes p so that it first runs a step of package isolate in this executable, which
 // then becomes the original process. The returned file reports its errors.
 func (p *process) step(word string, spec *isolate.Spec, daemon bool) (report *os.File, err error) {
-	c := isolate.Command{Path: p.path, Argv: p.argv, Env: p.env, Dir: p.dir, Join: p.group.JoinDirs(), Spec: spec}
+	c := isolate.Command{Path: p.path, Argv: p.argv, Env: p.env, Dir: p.dir, Join: p.group.JoinDirs(), Spec: spec, OOMScore: p.oomScore}
 	if daemon {
 		c.Become = wordBecome
 	}

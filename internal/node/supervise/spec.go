@@ -23,6 +23,10 @@ type Spec struct {
 	// it exits with code 0.
 	Daemon bool `json:",omitempty"`
 
+	// OOMScore makes the kernel end the task's processes before others when memory is short, from 0 to
+	// 1000; 0: as likely as the supervisor. Only processes without Isolation and Container have it.
+	OOMScore int `json:",omitempty"`
+
 	User *User // nil: the supervisor's own
 	Logs driver.Logs
 

@@ -121,8 +121,13 @@ func (s *supervisor) fork(t *task, spec *Spec, output []int) error {
 		p.env = append(p.env, t.marker)
 	}
 	var report *os.File
-	if word := stepFor(spec.Isolation, t.group, wordInit); word != "" {
+	word := stepFor(spec.Isolation, t.group, wordInit)
+	if word == "" && spec.OOMScore > 0 {
+		word = wordJoin
+	}
+	if word != "" {
 		var err error
+		p.oomScore = spec.OOMScore
 		if report, err = p.step(word, spec.Isolation, spec.Daemon && spec.Isolation != nil); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"strconv"
 
+	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/beneath"
 )
 
@@ -62,4 +63,23 @@ func LookupUser(name string) (*User, error) {
 		}
 	}
 	return r, nil
+}
+
+// PermitUser returns an error if an operator's rules forbid tasks of a driver to run as a user. name is how
+// the task names it.
+func PermitUser(rules *api.DriverUsers, driver, name string, u *User) error {
+	if err := rules.PermitName(driver, name); err != nil {
+		return err
+	}
+	if u == nil {
+		u = &User{UID: uint32(os.Geteuid()), GID: uint32(os.Getegid())}
+		groups, err := os.Getgroups()
+		if err != nil {
+			return fmt.Errorf("read the groups of the agent: %w", err)
+		}
+		for _, g := range groups {
+			u.Groups = append(u.Groups, uint32(g))
+		}
+	}
+	return rules.PermitIDs(driver, u.UID, append([]uint32{u.GID}, u.Groups...))
 }

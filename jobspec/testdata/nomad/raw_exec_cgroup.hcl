@@ -1,6 +1,6 @@
 # A raw_exec task that names its cgroup.
 # accept: refused
-# error: the driver "raw_exec" has no config key "cgroup_v2_override"; it takes "args", "command" and "work_dir"
+# error: the driver "raw_exec" has no config key "cgroup_v2_override"; it takes "args", "command", "oom_score_adj" and "work_dir"
 
 job "raw-exec-cgroup" {
   datacenters = ["dc1"]

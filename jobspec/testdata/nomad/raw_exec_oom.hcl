@@ -1,6 +1,5 @@
-# A raw_exec option that Reeve does not have.
-# accept: refused
-# error: the driver "raw_exec" has no config key "oom_score_adj"; it takes "args", "command" and "work_dir"
+# A raw_exec task that the kernel ends before others when memory is short.
+# accept: yes
 
 job "raw-exec-oom" {
   datacenters = ["dc1"]

@@ -7,6 +7,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +23,10 @@ import (
 
 // Config configures the isolation. The zero Config has useful defaults.
 type Config struct {
-	HostPaths    []string // host directories shown read-only; nil: isolate.DefaultHostPaths
-	User         string   // default user of tasks; "": the user "nobody"
-	MaxProcesses int64    // per task, where the pids controller works; 0: 4096, negative: no limit
+	HostPaths    []string        // host directories shown read-only; nil: isolate.DefaultHostPaths
+	User         string          // default user of tasks; "": the user "nobody"
+	MaxProcesses int64           // per task, where the pids controller works; 0: 4096, negative: no limit
+	Users        api.DriverUsers // users that tasks may run as; the zero value permits all
 }
 
 // Driver is the exec driver.
@@ -67,6 +69,14 @@ func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := supervise.PermitUser(&d.cfg.Users, "exec", cmp.Or(t.User, d.cfg.User), spec.User); err != nil {
+		return nil, err
+	}
+	return d.start(ctx, t, spec)
+}
+
+// start starts a task that the operator permits.
+func (d *Driver) start(ctx context.Context, t *driver.Task, spec *supervise.Spec) (driver.Handle, error) {
 	if err := os.MkdirAll(d.root, 0o755); err != nil {
 		return nil, fmt.Errorf("make a place for the task's root: %w", err)
 	}

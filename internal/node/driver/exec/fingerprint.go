@@ -39,6 +39,7 @@ func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
 	s.Attributes["driver.exec"] = "1"
 	s.Attributes["cgroup.version"] = d.c.Machine().CgroupVersion
 	s.Attributes["cgroup.controllers"] = strings.Join(d.c.Machine().Controllers, ",")
+	d.cfg.Users.Publish("exec", d.cfg.User, s.Attributes)
 	d.status = s
 	return s
 }
@@ -78,7 +79,11 @@ func (d *Driver) try(ctx context.Context) error {
 			return err
 		}
 	}
-	h, err := d.Start(ctx, t)
+	spec, err := d.spec(t)
+	if err != nil {
+		return err
+	}
+	h, err := d.start(ctx, t, spec)
 	if err != nil {
 		return fmt.Errorf("a process cannot be isolated here: %w", err)
 	}

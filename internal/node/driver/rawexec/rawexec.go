@@ -6,9 +6,14 @@
 package rawexec
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,19 +22,33 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise"
 )
 
+// Config holds the operator's rules. The zero Config permits everything.
+type Config struct {
+	Off   bool // the driver starts no task
+	Users api.DriverUsers
+}
+
 // Driver is the raw_exec driver.
-type Driver struct{ c *supervise.Client }
+type Driver struct {
+	c   *supervise.Client
+	cfg Config
+}
 
 var _ driver.Driver = (*Driver)(nil)
 
 // New makes the driver. The caller keeps ownership of c.
-func New(c *supervise.Client) *Driver { return &Driver{c} }
+func New(c *supervise.Client) *Driver { return NewGated(c, Config{}) }
+
+// NewGated is New with an operator's rules.
+func NewGated(c *supervise.Client, cfg Config) *Driver { return &Driver{c, cfg} }
+
+var errOff = errors.New("the node's operator turned it off: set enabled = true in client { raw_exec { } } of its agent's configuration")
 
 // Name returns "raw_exec".
 func (d *Driver) Name() string { return "raw_exec" }
 
-// Fingerprint always returns a healthy status, because every machine can start a process. It
-// also publishes the capabilities of the machine's cgroups.
+// Fingerprint returns a healthy status unless the operator turned the driver off, because every machine
+// can start a process. It also publishes the capabilities of the machine's cgroups.
 func (d *Driver) Fingerprint(context.Context) *api.DriverStatus {
 	m := d.c.Machine()
 	attributes := map[string]string{
@@ -38,6 +57,11 @@ func (d *Driver) Fingerprint(context.Context) *api.DriverStatus {
 	if m.CgroupParent != "" {
 		attributes[api.AttributeCgroupParent] = m.CgroupParent
 	}
+	if d.cfg.Off {
+		delete(attributes, "driver.raw_exec")
+		return &api.DriverStatus{HealthDescription: errOff.Error(), UpdateTime: time.Now(), Attributes: attributes}
+	}
+	d.cfg.Users.Publish("raw_exec", agentUser(), attributes)
 	return &api.DriverStatus{Detected: true, Healthy: true, HealthDescription: "Healthy", UpdateTime: time.Now(), Attributes: attributes}
 }
 
@@ -46,8 +70,14 @@ func (d *Driver) View(dir driver.Dir) driver.Dir { return dir }
 
 // Start starts the config's command.
 func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, error) {
+	if d.cfg.Off {
+		return nil, fmt.Errorf("driver raw_exec: %w", errOff)
+	}
 	spec, err := d.spec(t)
 	if err != nil {
+		return nil, err
+	}
+	if err := supervise.PermitUser(&d.cfg.Users, "raw_exec", cmp.Or(t.User, agentUser()), spec.User); err != nil {
 		return nil, err
 	}
 	if err := spec.User.Own(t.Dir.Task, t.Dir.Local, t.Dir.Secrets, t.Dir.Tmp); err != nil {
@@ -94,18 +124,33 @@ func (d *Driver) spec(t *driver.Task) (*supervise.Spec, error) {
 	case !filepath.IsAbs(dir):
 		return nil, fmt.Errorf("config work_dir must be an absolute path, not %q", dir)
 	}
+	score, err := t.ConfigInt("oom_score_adj")
+	if err != nil {
+		return nil, err
+	}
+	if score < 0 || score > 1000 {
+		return nil, fmt.Errorf("config oom_score_adj must be from 0 to 1000, not %d", score)
+	}
 	path, err := lookCommand(t, command)
 	if err != nil {
 		return nil, err
 	}
-	user, err := supervise.LookupUser(t.User)
+	runAs, err := supervise.LookupUser(t.User)
 	if err != nil {
 		return nil, err
 	}
 	return &supervise.Spec{
-		ID: t.ID, Path: path, Argv: append([]string{command}, args...), Env: t.Env, Dir: dir, User: user, Logs: t.Logs,
-		Limits: supervise.Limits{Cores: t.Resources.Cores}, Daemon: t.Daemon, Network: t.Namespace(),
+		ID: t.ID, Path: path, Argv: append([]string{command}, args...), Env: t.Env, Dir: dir, User: runAs, Logs: t.Logs,
+		Limits: supervise.Limits{Cores: t.Resources.Cores}, Daemon: t.Daemon, Network: t.Namespace(), OOMScore: score,
 	}, nil
+}
+
+// agentUser returns the name of the user that tasks without a user run as, or its number.
+func agentUser() string {
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(os.Geteuid())
 }
 
 func lookCommand(t *driver.Task, command string) (string, error) {

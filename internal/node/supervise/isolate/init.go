@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -99,6 +100,11 @@ func attempt(prepare func(*Command) error) error {
 	joined, err := startJoining(c.Join)
 	if err != nil {
 		return err
+	}
+	if c.OOMScore > 0 { // before the task has its own /proc
+		if err := os.WriteFile("/proc/self/oom_score_adj", []byte(strconv.Itoa(c.OOMScore)), 0); err != nil {
+			return fmt.Errorf("set oom_score_adj: %w", err)
+		}
 	}
 	if err := prepare(c); err != nil {
 		return err

@@ -52,6 +52,8 @@ type Command struct {
 	User *User    // nil: the user of the step
 	Join []string // cgroup directories to join
 	Spec *Spec    // nil for Join
+	// OOMScore is the process's oom_score_adj; 0: that of the supervisor.
+	OOMScore int `json:",omitempty"`
 	// Become makes Init run a daemon's command beside itself, and stay until all processes
 	// have ended. It is the word that starts Join.
 	Become string
