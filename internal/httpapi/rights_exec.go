@@ -27,7 +27,8 @@ func (c *call) permitCommand() error {
 		c.hostNamespace = a.Namespace
 		return nil
 	case task != nil:
-		return c.forbiddenWithout(AllocNodeExec, "driver %s does not isolate task %q from its node: %s", task.Driver, task.Name, r.ACL.Explain(q).Reason)
+		// Clients see only the first 1,024 bytes of a refused websocket.
+		return c.forbiddenWithout(AllocNodeExec, "driver %.64s does not isolate task %.64q from its node, and no rule of its policies grants that for namespace %q: add \"alloc-node-exec\" to the capabilities of one", task.Driver, task.Name, a.Namespace)
 	}
 	// The node decides again, by the task that it runs.
 	query := c.r.URL.Query()
