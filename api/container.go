@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// ContainerConfig is the config block of a task with driver = "container" or driver = "docker".
-// The names in job files are those of the driver docker of Nomad.
+// ContainerConfig is the config block of a task with driver = "container", "docker" or
+// "podman". The names in job files are those of these drivers of Nomad.
 type ContainerConfig struct {
 	Image       string        // name at a registry, or oci:PATH of an image layout
 	Command     string        // replaces the image's command
@@ -37,29 +37,30 @@ type ContainerConfig struct {
 	Init         bool
 	ShmSize      int64 // bytes; 0: 64 MiB
 
-	Privileged   bool
-	CapAdd       []string // such as CAP_NET_ADMIN, or ALL
-	CapDrop      []string
-	NewPrivs     bool // set-user-id programs of the image work
-	NoSeccomp    bool
-	Devices      []ContainerDevice
-	Ulimits      []Ulimit
-	Sysctl       map[string]string
-	PIDHost      bool
-	IPCHost      bool
-	UTSHost      bool
-	UsersHost    bool
-	CgroupHost   bool
-	GroupAdd     []string
-	PidsLimit    int64 // 0: the node's
-	MemoryHardMB int64
-	CPUHard      bool
-	CPUPeriod    int64 // microseconds; 0: 100,000
-	OOMScoreAdj  int
+	Privileged    bool
+	CapAdd        []string // such as CAP_NET_ADMIN, or ALL
+	CapDrop       []string
+	NewPrivs      bool // set-user-id programs of the image work
+	NoSeccomp     bool
+	Devices       []ContainerDevice
+	Ulimits       []Ulimit
+	Sysctl        map[string]string
+	PIDHost       bool
+	IPCHost       bool
+	UTSHost       bool
+	UsersHost     bool
+	CgroupHost    bool
+	GroupAdd      []string
+	PidsLimit     int64 // 0: the node's
+	MemoryHardMB  int64
+	MemoryReserve int64 // bytes; 0: the task's memory
+	CPUHard       bool
+	CPUPeriod     int64 // microseconds; 0: 100,000
+	OOMScoreAdj   int
 
 	Daemon      DaemonConfig
 	DaemonNeeds []string // settings without a meaning if no Docker daemon runs the task
-	docker      bool     // the driver is "docker"
+	docker      bool     // the driver is "docker" or "podman"
 }
 
 // ContainerAuth is a login at a registry.
@@ -106,24 +107,24 @@ const (
 // ParseContainerConfig validates a config block of the driver container. Each problem begins with
 // its key. Values that contain ${...} are not checked before a node has replaced them.
 func ParseContainerConfig(config map[string]any) (*ContainerConfig, []string) {
-	return parseContainer(&ContainerConfig{}, DriverContainer, config)
+	return parseContainer(&ContainerConfig{}, DriverContainer, containerFields, config)
 }
 
 // ParseDockerConfig is ParseContainerConfig for the driver docker. Its result also says what only
 // a Docker daemon can do.
 func ParseDockerConfig(config map[string]any) (*ContainerConfig, []string) {
-	return parseContainer(&ContainerConfig{docker: true, NewPrivs: true}, DriverDocker, config)
+	return parseContainer(&ContainerConfig{docker: true, NewPrivs: true}, DriverDocker, containerFields, config)
 }
 
-func parseContainer(c *ContainerConfig, driver string, config map[string]any) (*ContainerConfig, []string) {
+func parseContainer(c *ContainerConfig, driver string, fields map[string]containerField, config map[string]any) (*ContainerConfig, []string) {
 	c.PullTimeout = 5 * time.Minute
 	var problems []string
 	for _, k := range slices.Sorted(maps.Keys(config)) {
-		f, ok := containerFields[k]
+		f, ok := fields[k]
 		v := config[k]
 		switch {
 		case !ok:
-			problems = append(problems, fmt.Sprintf("driver %s has no key %q%s", driver, k, nearestKey(k, containerKeys(c.docker))))
+			problems = append(problems, fmt.Sprintf("driver %s has no key %q%s", driver, k, nearestKey(k, containerKeys(fields, c.docker))))
 			continue
 		case f.never != "":
 			problems = append(problems, fmt.Sprintf("%s is not supported: %s", k, f.never))

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// DaemonConfig holds the settings of driver "docker" that only a Docker daemon can follow.
+// DaemonConfig holds the settings of the drivers "docker" and "podman" that only a Docker daemon can follow.
 type DaemonConfig struct {
 	Interactive  bool
 	TTY          bool
@@ -26,6 +26,8 @@ type DaemonConfig struct {
 	MAC          string
 	Runtime      string // "": the daemon's default
 	SecurityOpt  []string
+	MemorySwap   int64  // bytes of memory and swap; 0: no swap, -1: no limit
+	Swappiness   *int64 // 0 to 100
 }
 
 // daemonFields are the keys that have no meaning without a Docker daemon.

@@ -72,10 +72,10 @@ func init() { // not a literal: its functions use the table's helpers
 	maps.Copy(containerFields, daemonFields())
 }
 
-// containerKeys returns the keys that have a meaning in the config block of the driver container, or docker.
-func containerKeys(docker bool) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(containerFields)), func(k string) bool {
-		f := containerFields[k]
+// containerKeys returns the keys that have a meaning in a config block, with or without a Docker daemon.
+func containerKeys(fields map[string]containerField, docker bool) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(fields)), func(k string) bool {
+		f := fields[k]
 		return f.never != "" || f.daemon != "" && !docker
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// NodeAttrDockerEngines is the attribute of nodes that names what runs their tasks of driver
-// docker: DockerDaemon, DockerContainer, or both with a comma between.
+// NodeAttrDockerEngines is the attribute of nodes that names what runs their tasks of the drivers
+// docker and podman: DockerDaemon, DockerContainer, or both with a comma between.
 const NodeAttrDockerEngines = "driver.docker.engines"
 
 // Engines of the driver docker.
@@ -22,7 +22,7 @@ const (
 // LayoutPrefix begins the names of images in an image layout of the node.
 const LayoutPrefix = "oci:"
 
-// A DockerNeed says which engines cannot run a task of driver docker.
+// A DockerNeed says which engines cannot run a task of driver docker or podman.
 type DockerNeed struct {
 	ByContainer string // why it cannot run without a daemon; "" if it can
 	ByDaemon    string // why no daemon can run it; "" if it can
@@ -31,7 +31,11 @@ type DockerNeed struct {
 // DockerNeedOf derives what a task needs from its config and its group's network. Settings that
 // only the node can complete are not judged.
 func DockerNeedOf(g *Group, t *Task) DockerNeed {
-	c, _ := ParseDockerConfig(t.Config)
+	parse := ParseDockerConfig
+	if t.Driver == DriverPodman {
+		parse = ParsePodmanConfig
+	}
+	c, _ := parse(t.Config)
 	networks := g.Networks
 	if t.Resources != nil {
 		networks = slices.Concat(networks, t.Resources.Networks)
@@ -74,7 +78,7 @@ func (c *ContainerConfig) withoutDaemon() string {
 // WithoutDaemon returns an error if the task cannot run without a daemon.
 func (c *ContainerConfig) WithoutDaemon() error {
 	if why := c.withoutDaemon(); why != "" {
-		return fmt.Errorf("config %s, and this node runs docker tasks by the driver container", why)
+		return fmt.Errorf("config %s, and this node runs such tasks by the driver container", why)
 	}
 	return nil
 }

@@ -29,10 +29,16 @@ const (
 const (
 	DriverContainer = "container" // without a daemon
 	DriverDocker    = "docker"    // by a Docker daemon, or like DriverContainer
+	DriverPodman    = "podman"    // the same, with the names that Nomad's plugin has in job files
 )
 
 // RunsImages reports whether a driver runs images, which have users of their own.
-func RunsImages(driver string) bool { return driver == DriverContainer || driver == DriverDocker }
+func RunsImages(driver string) bool {
+	return driver == DriverContainer || ByDocker(driver)
+}
+
+// ByDocker reports whether a Docker daemon can run a driver's tasks.
+func ByDocker(driver string) bool { return driver == DriverDocker || driver == DriverPodman }
 
 // BuiltInDrivers returns the names of the built-in drivers, in order.
 func BuiltInDrivers() []string {
@@ -42,7 +48,7 @@ func BuiltInDrivers() []string {
 			names = append(names, name)
 		}
 	}
-	names = append(names, DriverContainer, DriverDocker)
+	names = append(names, DriverContainer, DriverDocker, DriverPodman)
 	slices.Sort(names)
 	return names
 }
@@ -73,6 +79,9 @@ func schemaOf(driver string) (map[string]kind, bool) {
 // DriverConfigKeys returns the keys of a driver's config block, sorted. It returns false
 // for unknown drivers, whose config may hold anything.
 func DriverConfigKeys(driver string) ([]string, bool) {
+	if driver == DriverPodman {
+		return slices.Sorted(maps.Keys(podmanFields)), true
+	}
 	if RunsImages(driver) {
 		return slices.Sorted(maps.Keys(containerFields)), true
 	}
@@ -89,6 +98,9 @@ func DriverConfigProblems(driver string, config map[string]any) []string {
 		return problems
 	case DriverDocker:
 		_, problems := ParseDockerConfig(config)
+		return problems
+	case DriverPodman:
+		_, problems := ParsePodmanConfig(config)
 		return problems
 	}
 	s, ok := schemaOf(driver)

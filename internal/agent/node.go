@@ -18,6 +18,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/driver/container"
 	"github.com/reeve-run/reeve/internal/node/driver/docker"
+	"github.com/reeve-run/reeve/internal/node/driver/podman"
 	"github.com/reeve-run/reeve/internal/node/driver/exec"
 	"github.com/reeve-run/reeve/internal/node/driver/mock"
 	"github.com/reeve-run/reeve/internal/node/driver/rawexec"
@@ -80,7 +81,7 @@ func (a *Agent) nodeConfig(ctx context.Context, dir string) (*node.Config, error
 	if c.Docker.Mode != docker.Off {
 		c.Docker.Dir = filepath.Join(dir, "docker")
 		a.docker = docker.New(a.containers, c.Docker, a.log)
-		config.Drivers[api.DriverDocker] = a.docker
+		config.Drivers[api.DriverDocker], config.Drivers[api.DriverPodman] = a.docker, podman.New(a.docker)
 	}
 	if a.trust != nil {
 		m, _ := a.trust.Member()

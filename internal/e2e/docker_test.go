@@ -93,3 +93,20 @@ func TestDockerJobHasTheGatesOfTheNode(t *testing.T) {
 		t.Errorf("the events do not name the gate: %q", events)
 	}
 }
+
+// A job of driver podman runs on a node without Podman.
+func TestDockerNodeRunsAPodmanJob(t *testing.T) {
+	t.Parallel()
+	m, image := containerMachine(t, nil)
+	job := dockerJob("podman", "docker://"+image, "echo first , wait")
+	job.Groups[0].Tasks[0].Driver = "podman"
+	job.Groups[0].Tasks[0].Config["tmpfs"] = []any{"/scratch"}
+	m.register(job)
+	alloc := m.allocations("podman", "runs", running(1))[0].ID
+	m.eventually("the log", func(context.Context) error {
+		if got := m.taskLog(alloc, "stdout"); got != "first\nwaiting\n" {
+			return fmt.Errorf("the log is %q", got)
+		}
+		return nil
+	})
+}

@@ -279,7 +279,7 @@ func appendSignature(b []byte, job *api.Job, group *api.Group, policy Policy) []
 	number(len(group.Tasks))
 	for _, t := range group.Tasks {
 		text(t.Driver)
-		if t.Driver == api.DriverDocker {
+		if api.ByDocker(t.Driver) {
 			need := api.DockerNeedOf(group, t)
 			text(need.ByContainer)
 			text(need.ByDaemon)

@@ -20,12 +20,12 @@ type rules struct {
 	datacenters []string
 	pool        string
 	drivers     []string
-	isolated    bool             // the group has its own network
-	docker      []api.DockerNeed // of the tasks with driver docker
-	users       []*api.Task      // one per driver and user
-	shared      []*condition     // evaluated once per node class
-	own         []*condition     // evaluated per node, because they read attributes unique to a node
-	volumes     []volumeNeed     // of one instance; evaluated per node
+	isolated    bool // the group has its own network
+	docker      []dockerNeed
+	users       []*api.Task  // one per driver and user
+	shared      []*condition // evaluated once per node class
+	own         []*condition // evaluated per node, because they read attributes unique to a node
+	volumes     []volumeNeed // of one instance; evaluated per node
 
 	ports   *portRequest
 	special *resources // nil if the group asks only for amounts and ports
@@ -68,8 +68,8 @@ func newRules(job *api.Job, group *api.Group, policy Policy) *rules {
 		if !slices.ContainsFunc(r.users, func(o *api.Task) bool { return o.Driver == t.Driver && o.User == t.User }) {
 			r.users = append(r.users, t)
 		}
-		if t.Driver == api.DriverDocker {
-			r.docker = append(r.docker, api.DockerNeedOf(group, t))
+		if api.ByDocker(t.Driver) {
+			r.docker = append(r.docker, dockerNeed{t.Driver, api.DockerNeedOf(group, t)})
 		}
 	}
 	r.prefer(affinities)
@@ -186,12 +186,18 @@ func (r *rules) networkMismatch(n *api.Node) string {
 	return "missing network: the node's agent gives allocations no networks of their own"
 }
 
-// dockerMismatch returns why the node's engines cannot run the group's tasks of driver docker.
+// A dockerNeed is what a task needs of the node's engines.
+type dockerNeed struct {
+	driver string
+	api.DockerNeed
+}
+
+// dockerMismatch returns why the node's engines cannot run the group's tasks of the drivers docker and podman.
 func (r *rules) dockerMismatch(n *api.Node) string {
 	if engines := n.Attributes[api.NodeAttrDockerEngines]; engines != "" {
 		for _, need := range r.docker {
 			if why := need.Mismatch(engines); why != "" {
-				return "driver docker: " + why
+				return "driver " + need.driver + ": " + why
 			}
 		}
 	}

@@ -55,7 +55,7 @@ func TestServerDecidesAboutJobFilesAsTheirHeadersSay(t *testing.T) {
 func TestDriverMustBeBuiltInOrOnANode(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		job := serviceJob("web", 1)
-		job.Groups[0].Tasks[0].Driver, job.Groups[0].Tasks[0].Config = "podman", map[string]any{"image": "web:1"}
+		job.Groups[0].Tasks[0].Driver, job.Groups[0].Tasks[0].Config = "qemu", map[string]any{"image_path": "local/vm.img"}
 		register := func() error {
 			_, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: job})
 			return err
@@ -64,19 +64,19 @@ func TestDriverMustBeBuiltInOrOnANode(t *testing.T) {
 			t.Helper()
 			err := register()
 			var e *api.Error
-			want := `group "web": task "server": driver "podman" is not supported yet; no node has it; use "exec" or "raw_exec", which run programs of the node`
+			want := `group "web": task "server": driver "qemu" is not supported yet; no node has it; use "exec" or "raw_exec", which run programs of the node`
 			if !errors.As(err, &e) || e.Code != api.CodeInvalid || len(e.Detail) != 1 || e.Detail[0] != want {
 				t.Errorf("%s: the error is %v, want %q", when, err, want)
 			}
 		}
 		refused("without nodes")
 		node := newNode("later")
-		node.Drivers["podman"] = &api.DriverStatus{}
+		node.Drivers["qemu"] = &api.DriverStatus{}
 		if _, err := c.RegisterNode(c.Context(), node); err != nil {
 			t.Fatal(err)
 		}
 		refused("with a node that does not find the program of the driver")
-		node.Drivers["podman"] = &api.DriverStatus{Detected: true}
+		node.Drivers["qemu"] = &api.DriverStatus{Detected: true}
 		if _, err := c.RegisterNode(c.Context(), node); err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,5 @@
 # A task for a driver that is a plugin of Nomad.
-# accept: later
-# needs: podman
+# accept: yes
 
 job "podman-driver" {
   datacenters = ["dc1"]

@@ -26,7 +26,7 @@ func (d *Driver) limits(t *driver.Task, c *api.ContainerConfig) supervise.Limits
 		hard = c.MemoryHardMB
 	}
 	l := supervise.Limits{
-		CPUShares: r.CPUShares, MemoryBytes: max(hard, 0) << 20, MemoryReserve: r.MemoryMB << 20,
+		CPUShares: r.CPUShares, MemoryBytes: max(hard, 0) << 20, MemoryReserve: cmp.Or(c.MemoryReserve, r.MemoryMB<<20),
 		Processes: max(d.cfg.MaxProcesses, 0), Cores: r.Cores,
 	}
 	if c.PidsLimit > 0 && (l.Processes == 0 || c.PidsLimit < l.Processes) {

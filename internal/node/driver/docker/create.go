@@ -105,7 +105,13 @@ func hostConfig(t *driver.Task, c *api.ContainerConfig, sources []string, maxPro
 	if c.CgroupHost {
 		o["CgroupnsMode"] = "host"
 	}
-	if reserve := r.MemoryMB << 20; reserve < hard {
+	if d.MemorySwap != 0 {
+		o["MemorySwap"] = d.MemorySwap
+	}
+	if d.Swappiness != nil {
+		o["MemorySwappiness"] = *d.Swappiness
+	}
+	if reserve := cmp.Or(c.MemoryReserve, r.MemoryMB<<20); reserve < hard {
 		o["MemoryReservation"] = reserve
 	}
 	if speed := container.CoreMHz(); c.CPUHard && speed > 0 && r.CPUShares > 0 {

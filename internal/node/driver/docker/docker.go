@@ -90,6 +90,11 @@ func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, erro
 	if err != nil {
 		return nil, err
 	}
+	return d.StartConfig(ctx, t, config)
+}
+
+// StartConfig starts a task whose config was parsed.
+func (d *Driver) StartConfig(ctx context.Context, t *driver.Task, config *api.ContainerConfig) (driver.Handle, error) {
 	if d.byDaemon {
 		return d.daemon.start(ctx, t, config)
 	}
