@@ -25,6 +25,15 @@ const (
 	kindUlimits  kind = "a map of limits such as { nofile = \"1024:4096\" }"
 )
 
+// Names of the drivers that isolate programs of the node.
+const (
+	DriverExec = "exec"
+	DriverJava = "java" // programs in Java, like DriverExec
+)
+
+// Isolates reports whether a driver gives programs of the node their own root.
+func Isolates(driver string) bool { return driver == DriverExec || driver == DriverJava }
+
 // Names of the drivers that run images.
 const (
 	DriverContainer = "container" // without a daemon
@@ -59,6 +68,10 @@ var driverConfig = map[string]map[string]kind{
 	"exec": {
 		"command": kindString, "args": kindStrings, "work_dir": kindString, "pid_mode": kindString, "ipc_mode": kindString,
 		"cap_add": kindStrings, "cap_drop": kindStrings, "ulimit": kindUlimits,
+	},
+	DriverJava: {
+		"class": kindString, "class_path": kindString, "jar_path": kindString, "jvm_options": kindStrings, "args": kindStrings,
+		"work_dir": kindString, "pid_mode": kindString, "ipc_mode": kindString, "cap_add": kindStrings, "cap_drop": kindStrings, "ulimit": kindUlimits,
 	},
 	"mock_driver": {
 		"run_for": kindDuration, "exit_code": kindNumber, "exit_signal": kindNumber, "exit_err_msg": kindString,
@@ -126,6 +139,11 @@ func DriverConfigProblems(driver string, config map[string]any) []string {
 	if _, needs := s["command"]; needs {
 		if command, _ := config["command"].(string); command == "" {
 			problems = append(problems, "command is missing")
+		}
+	}
+	if class, _ := config["class"].(string); driver == DriverJava && class == "" {
+		if jar, _ := config["jar_path"].(string); jar == "" {
+			problems = append(problems, "jar_path or class is missing: name the program")
 		}
 	}
 	return problems

@@ -158,7 +158,7 @@ func setPodmanDevices(c *ContainerConfig, v any) error {
 func setPodmanNetwork(c *ContainerConfig, v any) error {
 	s, ok := v.(string)
 	if mode, _, _ := strings.Cut(s, ":"); ok && slices.Contains([]string{"container", "ns", "pasta", "private", "slirp4netns", "task"}, mode) {
-		return fmt.Errorf("must be \"host\", \"none\" or \"bridge\", not %q: all tasks of a group share a network with mode = \"bridge\" in the group's network block", s)
+		return fmt.Errorf("cannot be %q: all tasks of a group share a network with mode = \"bridge\" in the group's network block", s)
 	}
 	return setNetworkMode(c, v)
 }

@@ -119,7 +119,7 @@ func (t *Task) unsupported(at string, r *refusals) {
 
 // otherDrivers are drivers of Nomad and of its best-known plugin. A job with any other unknown name
 // waits for a node with that driver, and its obstacles show the nearest known name.
-var otherDrivers = []string{"java", "qemu"}
+var otherDrivers = []string{"qemu"}
 
 // AbsentDrivers lists the tasks whose driver is one of Nomad's that Reeve does not have. present
 // holds the drivers of nodes, which may be of a later version.

@@ -20,6 +20,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver/docker"
 	"github.com/reeve-run/reeve/internal/node/driver/podman"
 	"github.com/reeve-run/reeve/internal/node/driver/exec"
+	"github.com/reeve-run/reeve/internal/node/driver/java"
 	"github.com/reeve-run/reeve/internal/node/driver/mock"
 	"github.com/reeve-run/reeve/internal/node/driver/rawexec"
 	"github.com/reeve-run/reeve/internal/node/supervise"
@@ -60,6 +61,7 @@ func (a *Agent) nodeConfig(ctx context.Context, dir string) (*node.Config, error
 	}
 	mocked := mock.New()
 	c := a.config.Client
+	isolated := exec.New(a.supervisor, exec.Config{Users: c.ExecUsers})
 	a.containers = container.New(a.supervisor, filepath.Join(dir, "images"), c.Container, a.log)
 	config := node.Config{
 		DataDir: filepath.Join(a.config.DataDir, "node"), Name: a.config.Name, Datacenter: a.config.Datacenter,
@@ -71,7 +73,8 @@ func (a *Agent) nodeConfig(ctx context.Context, dir string) (*node.Config, error
 		ServeTask: a.serveTask,
 		Drivers: map[string]driver.Driver{
 			"raw_exec":    rawexec.NewGated(a.supervisor, c.RawExec),
-			"exec":        exec.New(a.supervisor, exec.Config{Users: c.ExecUsers}),
+			"exec":        isolated,
+			"java":        java.New(isolated),
 			"container":   a.containers,
 			"mock":        mocked,
 			"mock_driver": mocked,

@@ -154,7 +154,7 @@ func (r *rules) inDatacenter(n *api.Node) bool {
 func (r *rules) classMismatch(n *api.Node) string {
 	for _, d := range r.drivers {
 		if status := n.Drivers[d]; status == nil || !status.Detected {
-			return "missing drivers: " + d
+			return "missing drivers: " + d + because(status)
 		} else if !status.Healthy {
 			return "unhealthy drivers: " + d
 		}

@@ -1,6 +1,5 @@
 # A Java class with a class path.
-# accept: later
-# needs: java
+# accept: yes
 
 job "java-class" {
   datacenters = ["dc1"]

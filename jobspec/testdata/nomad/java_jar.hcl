@@ -1,6 +1,5 @@
 # A Java program from an artifact.
-# accept: later
-# needs: java
+# accept: yes
 
 job "java-jar" {
   datacenters = ["dc1"]

@@ -1,6 +1,6 @@
 # A task that joins the network of another one.
 # accept: refused
-# error: network_mode
+# error: "network_mode" cannot be "task:server": all tasks of a group share a network with mode = "bridge" in the group's network block
 
 job "podman-pod" {
   datacenters = ["dc1"]

@@ -5,6 +5,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/supervise"
 )
 
 // Fingerprint isolates a process once to find out whether the kernel permits it. If not, the
@@ -61,38 +63,56 @@ func (d *Driver) try(ctx context.Context) error {
 	if !d.c.Machine().Root {
 		return fmt.Errorf("the exec driver needs the agent to run as root")
 	}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	base, err := os.MkdirTemp(d.c.Dir(), "probe")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(base)
-	t := &driver.Task{
-		ID:     "probe/" + api.NewID(),
-		Config: map[string]any{"command": "true"},
-		Dir:    driver.Dir{Alloc: base + "/alloc", Local: base + "/local", Secrets: base + "/secrets", Tmp: base + "/tmp"},
-		Logs:   driver.Logs{Disabled: true},
-	}
-	for _, dir := range []string{t.Dir.Alloc, t.Dir.Local, t.Dir.Secrets, t.Dir.Tmp} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			return err
-		}
-	}
-	spec, err := d.spec(t)
-	if err != nil {
-		return err
-	}
-	h, err := d.start(ctx, t, spec)
+	_, exit, err := d.Probe(ctx, map[string]any{"command": "true"}, nil)
 	if err != nil {
 		return fmt.Errorf("a process cannot be isolated here: %w", err)
-	}
-	exit, err := h.Wait(ctx)
-	if err != nil {
-		return err
 	}
 	if exit.Code != 0 {
 		return fmt.Errorf("an isolated process does not work here: `true` exits with %d", exit.Code)
 	}
-	return h.Destroy(ctx)
+	return nil
+}
+
+// Probe runs a command of the node as a task, and returns what it wrote to standard error: at most 64 KB.
+func (d *Driver) Probe(ctx context.Context, config map[string]any, mounts []driver.Mount) (string, driver.Exit, error) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	base, err := os.MkdirTemp(d.c.Dir(), "probe")
+	if err != nil {
+		return "", driver.Exit{}, err
+	}
+	defer os.RemoveAll(base)
+	t := &driver.Task{
+		ID:     "probe/" + api.NewID(),
+		Config: config,
+		Dir:    driver.Dir{Alloc: base + "/alloc", Local: base + "/local", Secrets: base + "/secrets", Tmp: base + "/tmp"},
+		Mounts: mounts,
+		Logs:   driver.Logs{Root: base, StdoutPrefix: base + "/logs/stdout", StderrPrefix: base + "/logs/stderr", MaxFiles: 1, MaxFileBytes: 64 << 10},
+	}
+	for _, dir := range []string{t.Dir.Alloc, t.Dir.Local, t.Dir.Secrets, t.Dir.Tmp, base + "/logs"} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return "", driver.Exit{}, err
+		}
+	}
+	spec, err := d.spec(t)
+	if err != nil {
+		return "", driver.Exit{}, err
+	}
+	h, err := d.start(ctx, t, spec)
+	if err != nil {
+		return "", driver.Exit{}, err
+	}
+	exit, err := h.Wait(ctx)
+	if err != nil {
+		return "", exit, errors.Join(err, h.Stop(context.WithoutCancel(ctx), "SIGKILL", 0))
+	}
+	var text []byte
+	for _, file := range supervise.LogFiles(t.Logs.StderrPrefix) {
+		more, err := os.ReadFile(file)
+		if err != nil {
+			return "", exit, err
+		}
+		text = append(text, more...)
+	}
+	return string(text), exit, h.Destroy(ctx)
 }
