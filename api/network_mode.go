@@ -30,6 +30,31 @@ func (g *Group) OwnNetwork() *Network {
 	return nil
 }
 
+// HostDNS returns the resolver's configuration of a group in the node's network; nil: the node's.
+func (g *Group) HostDNS() *DNS {
+	for _, n := range g.Networks {
+		if n != nil && n.isHost() && n.DNS != nil {
+			return n.DNS
+		}
+	}
+	return nil
+}
+
+// UseDNS adds the group's configuration of the resolver where the config has none of its own.
+func (c *ContainerConfig) UseDNS(d *DNS) {
+	if d == nil {
+		return
+	}
+	for _, list := range []struct {
+		own   *[]string
+		group []string
+	}{{&c.DNSServers, d.Servers}, {&c.DNSSearch, d.Searches}, {&c.DNSOptions, d.Options}} {
+		if len(*list.own) == 0 {
+			*list.own = list.group
+		}
+	}
+}
+
 // IsBridge reports whether the group's ports lead into a network of their own.
 func (g *Group) IsBridge() bool {
 	n := g.OwnNetwork()

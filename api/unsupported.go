@@ -58,6 +58,10 @@ func (g *Group) unsupported(r *refusals) {
 	for _, n := range g.Networks {
 		n.unsupported(at, r, true)
 	}
+	for _, t := range g.Tasks {
+		r.never(t.Driver == "raw_exec" && g.HostDNS() != nil, at+"network: ", fmt.Sprintf("the dns block with driver \"raw_exec\" of task %q", t.Name),
+			"its tasks have the node's resolver; remove the block, or use driver \"exec\"")
+	}
 	unsupportedServices(at, g.Services, r)
 	for _, t := range g.Tasks {
 		t.unsupported(fmt.Sprintf("%stask %q: ", at, t.Name), r)
@@ -76,9 +80,9 @@ func (n *Network) unsupported(at string, r *refusals, own bool) {
 	default:
 		r.yet(true, at, fmt.Sprintf("mode %q", n.Mode), "use mode = \"bridge\", or \"host\" and let the task listen on $NOMAD_PORT_label of its port")
 	}
-	r.yet(n.DNS != nil && !isolated, at, "the dns block", "remove it: tasks use the resolver of their node; or use mode = \"bridge\"")
+	r.never(n.DNS != nil && !own, at, "the dns block", "move the network to the group")
 	r.yet(n.CNI != nil, at, "the cni block", "remove it: networks have no plugins")
-	r.yet(n.Hostname != "" && !isolated, at, fmt.Sprintf("hostname %q", n.Hostname), "remove it: tasks see the name of their node; or use mode = \"bridge\"")
+	r.never(n.Hostname != "" && !isolated, at, fmt.Sprintf("hostname %q", n.Hostname), "tasks in the network of their node see its name; remove it, or use mode = \"bridge\"; containers have hostname in their config")
 }
 
 func unsupportedServices(at string, services []*Service, r *refusals) {

@@ -45,6 +45,20 @@ func (d *DNS) validate(c *complaints, at string) {
 	}
 }
 
+// Replace returns the configuration with its texts replaced.
+func (d *DNS) Replace(replace func(string) string) *DNS {
+	if d == nil {
+		return nil
+	}
+	all := func(texts []string) (replaced []string) {
+		for _, s := range texts {
+			replaced = append(replaced, replace(s))
+		}
+		return replaced
+	}
+	return &DNS{Servers: all(d.Servers), Searches: all(d.Searches), Options: all(d.Options)}
+}
+
 // Problems returns the errors of the configuration. Texts that the node completes are not
 // judged; nil has no problems.
 func (d *DNS) Problems() (problems []string) {

@@ -89,7 +89,7 @@ func (n *networks) describe(self *api.Node) {
 
 // Up makes an allocation's network.
 func (n *networks) Up(ctx context.Context, a *api.Allocation, spec *api.Network, replace func(string) string) (*api.AllocNetworkStatus, error) {
-	q := network.Request{Alloc: a.ID, Mode: spec.Mode, Hostname: replace(spec.Hostname), DNS: replaceDNS(spec.DNS, replace)}
+	q := network.Request{Alloc: a.ID, Mode: spec.Mode, Hostname: replace(spec.Hostname), DNS: spec.DNS.Replace(replace)}
 	if q.Hostname != "" && !api.IsMachineName(q.Hostname) {
 		return nil, fmt.Errorf("hostname %q, after the replacement of its variables, is no name of a machine: use at most 63 letters, digits, dots and -", q.Hostname)
 	}
@@ -127,19 +127,6 @@ func mapped(p api.PortMapping) (network.Port, error) {
 		port.IP = ip.Unmap()
 	}
 	return port, nil
-}
-
-func replaceDNS(d *api.DNS, replace func(string) string) *api.DNS {
-	if d == nil {
-		return nil
-	}
-	all := func(texts []string) (replaced []string) {
-		for _, s := range texts {
-			replaced = append(replaced, replace(s))
-		}
-		return replaced
-	}
-	return &api.DNS{Servers: all(d.Servers), Searches: all(d.Searches), Options: all(d.Options)}
 }
 
 // Find returns an allocation's network; nil if it has none.

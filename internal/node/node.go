@@ -31,6 +31,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/fingerprint"
 	"github.com/reeve-run/reeve/internal/node/ledger"
+	"github.com/reeve-run/reeve/internal/node/network"
 	"github.com/reeve-run/reeve/internal/node/runner"
 	"github.com/reeve-run/reeve/internal/node/taskenv"
 	"github.com/reeve-run/reeve/internal/node/templates"
@@ -219,7 +220,7 @@ func New(c Config) (*Node, error) {
 	n.plugins = n.volumes.Fingerprint(ctx)
 	n.reporter = newReporter(n.sendReports, n.acknowledged)
 	n.host = &runner.Host{
-		Drivers: c.Drivers, Dirs: dirs, Ledger: l, Checks: n.checks, Node: n.Node, Environ: os.Environ(), Logger: c.Logger,
+		Drivers: c.Drivers, Resolver: network.HostResolverText, Dirs: dirs, Ledger: l, Checks: n.checks, Node: n.Node, Environ: os.Environ(), Logger: c.Logger,
 		Context: ctx, Artifacts: artifacts, Secrets: newSecretSources(c), Traffic: c.Traffic, Serve: c.ServeTask, Volume: n.volumes.Path, Pin: n.pinImage,
 		Identity: newSigner(ctx, func(ctx context.Context, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
 			return c.Servers.SignIdentities(ctx, n.identity.ID, requests)

@@ -76,7 +76,7 @@ func failedOther() *api.Allocation {
 func failedPlacement() map[string]*api.PlacementMetrics {
 	return map[string]*api.PlacementMetrics{"cache": {
 		NodesEvaluated: 7, NodesFiltered: 4, NodesExhausted: 3, CoalescedFailures: 1,
-		ConstraintFiltered: map[string]int{"${attr.kernel.name} = windows": 3, "missing drivers: java": 1},
+		ConstraintFiltered: map[string]int{"${attr.kernel.name} = windows": 3, "missing drivers: firecracker": 1},
 		DimensionExhausted: map[string]int{"memory": 2, "network: port 80 is taken": 1},
 		ResourcesExhausted: map[string]*api.Resources{"redis": {MemoryMB: ptr(9000)}},
 	}}

@@ -71,6 +71,10 @@ type Task struct {
 	Mounts []Mount
 	// Network is the group's own network; nil: the task uses the network of the host.
 	Network *Network
+	// DNS configures the resolver of a task that uses the network of the host, and Resolver is the whole text
+	// of its /etc/resolv.conf; nil and "": the host's.
+	DNS      *api.DNS
+	Resolver string
 	// Ports are those of the node that the allocation has, by label.
 	Ports []api.PortMapping
 	// PinImage returns the digest that the task runs of an image with a tag. resolve asks the registry

@@ -63,6 +63,13 @@ func resolverText(d *api.DNS, servers, searches, options []string) string {
 	return b.String()
 }
 
+// HostResolverText returns the content of the /etc/resolv.conf of a task in the machine's network, where also
+// resolvers on loopback addresses answer.
+func HostResolverText(d *api.DNS) string {
+	host := HostResolvers(false)
+	return resolverText(d, host.Servers, host.Searches, host.Options)
+}
+
 // Resolvers are the machine's own, from its /etc/resolv.conf.
 type Resolvers struct{ Servers, Searches, Options []string }
 

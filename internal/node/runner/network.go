@@ -7,8 +7,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strconv"
+	"strings"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
@@ -116,6 +118,20 @@ func (h *Host) networkOf(alloc string) *driver.Network {
 		return nil
 	}
 	return h.Networks.Find(alloc)
+}
+
+// resolve gives the task the group's configuration of the resolver in the node's network.
+func (h *Host) resolve(t *driver.Task, a *api.Allocation, g *api.Group) error {
+	d := g.HostDNS()
+	if d == nil || h.Resolver == nil {
+		return nil
+	}
+	d = d.Replace(h.env(a, g, nil, driver.Dir{}).Replace)
+	if problems := d.Problems(); len(problems) > 0 {
+		return fmt.Errorf("network: dns: with its variables replaced: %s", strings.Join(problems, "; "))
+	}
+	t.DNS, t.Resolver = d, h.Resolver(d)
+	return nil
 }
 
 // releaseNetwork begins the removal of the network of an ended allocation. Its ports may belong to

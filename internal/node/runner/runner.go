@@ -56,6 +56,8 @@ type Host struct {
 	Pin func(ctx context.Context, r *api.ImagePinRequest) (*api.ImagePinResponse, error)
 	// Networks makes the networks of groups that have their own; nil: this node has none.
 	Networks Networks
+	// Resolver returns the /etc/resolv.conf of tasks that use the node's network with the given settings.
+	Resolver func(*api.DNS) string
 	Logger   *slog.Logger
 	Context  context.Context // ends with the agent; tasks outlive it
 	// Changed is called when the servers need a report of the runner: soon, or immediately

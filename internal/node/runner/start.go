@@ -165,6 +165,9 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 		dt = t.driverTaskWith(a, g, s, run, rendered)
 	}
 	dt.Env, dt.Mounts = append(dt.Env, env...), mounts
+	if err := h.resolve(dt, a, g); err != nil {
+		return nil, setupFailure(err)
+	}
 	if err := recorded(); err != nil {
 		return nil, setupFailure(err)
 	}

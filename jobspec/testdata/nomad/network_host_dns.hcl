@@ -1,6 +1,5 @@
 # A resolver for tasks in the network of the host.
-# accept: later
-# needs: dns
+# accept: yes
 
 job "network-host-dns" {
   datacenters = ["dc1"]

@@ -125,6 +125,7 @@ func (d *Driver) StartConfig(ctx context.Context, t *driver.Task, config *api.Co
 	if err := d.check(t, m, config); err != nil {
 		return nil, err
 	}
+	config.UseDNS(t.DNS)
 	i, err := d.obtain(ctx, t, config)
 	if err != nil {
 		return nil, err

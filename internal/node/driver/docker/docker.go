@@ -95,6 +95,7 @@ func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, erro
 
 // StartConfig starts a task whose config was parsed.
 func (d *Driver) StartConfig(ctx context.Context, t *driver.Task, config *api.ContainerConfig) (driver.Handle, error) {
+	config.UseDNS(t.DNS)
 	if d.byDaemon {
 		return d.daemon.start(ctx, t, config)
 	}

@@ -80,6 +80,9 @@ func (d *Driver) start(ctx context.Context, t *driver.Task, spec *supervise.Spec
 	if err := os.MkdirAll(d.root, 0o755); err != nil {
 		return nil, fmt.Errorf("make a place for the task's root: %w", err)
 	}
+	if err := writeResolver(t); err != nil {
+		return nil, err
+	}
 	if err := spec.User.Own(t.Dir.Local, t.Dir.Secrets, t.Dir.Tmp); err != nil {
 		return nil, err
 	}
@@ -166,7 +169,7 @@ func (d *Driver) isolation(t *driver.Task, command string) (*isolate.Spec, error
 		// ${attr.reeve.binary}: the program that the agent is, wherever it was put.
 		s.Mounts = append(s.Mounts, isolate.Mount{Source: own, Target: own, ReadOnly: true})
 	}
-	showNetwork(s, t.Network)
+	showNetwork(s, t)
 	var err1, err2, err3 error
 	s.HostPID, err1 = hostMode(t, "pid_mode")
 	s.HostIPC, err2 = hostMode(t, "ipc_mode")

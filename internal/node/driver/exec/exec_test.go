@@ -351,3 +351,46 @@ func TestExecEndsWithItsContextAndItsTask(t *testing.T) {
 		t.Errorf("exec into a task that was stopped: %v", err)
 	}
 }
+
+// A task in the host's network may have a resolver of its own. What another task put into its place does
+// not redirect the file.
+func TestResolverInTheHostsNetwork(t *testing.T) {
+	d, ok := open(t)
+	if !ok {
+		return
+	}
+	task := supervisetest.Task(t, "r", supervisetest.Shell("cat /etc/resolv.conf; echo > /etc/resolv.conf; hostname"))
+	name, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	task.Resolver = "nameserver 192.0.2.53\n"
+	victim := supervisetest.Dir(t) + "/file"
+	if err := os.WriteFile(victim, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, place := range []func(string) error{
+		func(path string) error { return os.Symlink(victim, path) },
+		func(path string) error { return os.Link(victim, path) },
+		func(path string) error { return os.Mkdir(path, 0o755) },
+	} {
+		path := task.Dir.Task + "/resolv.conf"
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := place(path); err != nil {
+			t.Fatal(err)
+		}
+		before := len(supervisetest.Output(t, task.Logs.StdoutPrefix))
+		task.ID += "r"
+		if _, exit := run(t, d, task); exit.Code != 0 {
+			t.Errorf("exit %+v", exit)
+		}
+		if got, want := supervisetest.Output(t, task.Logs.StdoutPrefix)[before:], task.Resolver+name+"\n"; got != want {
+			t.Errorf("the task prints %q, want %q", got, want)
+		}
+	}
+	if got, _ := os.ReadFile(victim); string(got) != "mine" {
+		t.Errorf("the file of the host holds %q", got)
+	}
+}

@@ -1,0 +1,23 @@
+# A resolver for a program of the node, which has the node's files.
+# accept: refused
+# needs: dns
+
+job "network-host-dns-plain" {
+  datacenters = ["dc1"]
+
+  group "network" {
+    network {
+      dns {
+        servers = ["10.0.0.2"]
+      }
+    }
+
+    task "plain" {
+      driver = "raw_exec"
+
+      config {
+        command = "/usr/local/bin/worker"
+      }
+    }
+  }
+}
