@@ -106,9 +106,10 @@ func (t *Task) unsupported(at string, r *refusals) {
 	for _, s := range t.Secrets {
 		r.never(s != nil && s.Provider == "vault", at, fmt.Sprintf("provider \"vault\" of the secret %q", s.Name), "Reeve does not use Vault; keep the secret in a variable (reeve var put), and set provider = \"nomad\"")
 	}
-	r.yet(t.Schedule != nil, at, "the schedule block", "use a job with a periodic block")
+	r.never(t.Schedule != nil, at, "the schedule block", "Nomad has it in its Enterprise edition alone; remove it, and use a job with a periodic block")
 	if q := t.Resources; q != nil {
-		r.yet(q.NUMA != nil, at+"resources: ", "the numa block", "remove it, or reserve whole cores with cores")
+		r.never(q.NUMA != nil && q.NUMA.Affinity != "" && q.NUMA.Affinity != "none", at+"resources: ", "the numa block",
+			"Nomad has it in its Enterprise edition alone; remove it or set affinity = \"none\", and reserve whole cores with cores")
 		r.yet(q.SecretsMB != nil && *q.SecretsMB > 0, at+"resources: ", "secrets", "remove it: the directory of secrets has a fixed size")
 		for _, n := range q.Networks {
 			n.unsupported(at+"resources: ", r, false)

@@ -1,6 +1,7 @@
 # Cores near each other.
-# accept: later
+# accept: refused
 # needs: numa
+# error: group "resources": task "numa": resources: the numa block is not supported: Nomad has it in its Enterprise edition alone; remove it or set affinity = "none", and reserve whole cores with cores
 
 job "resources-numa" {
   datacenters = ["dc1"]

@@ -1,6 +1,7 @@
 # A task that runs in the hours of business.
-# accept: later
+# accept: refused
 # needs: schedule
+# error: group "schedule": task "schedule": the schedule block is not supported: Nomad has it in its Enterprise edition alone; remove it, and use a job with a periodic block
 
 job "schedule" {
   datacenters = ["dc1"]
