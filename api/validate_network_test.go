@@ -57,10 +57,10 @@ func TestValidateNetwork(t *testing.T) {
 	}
 }
 
-func TestNetworksOfTheNodeHaveNoNames(t *testing.T) {
+func TestNetworksOfTheNodeHaveNoHostname(t *testing.T) {
 	j := canonical()
-	j.Groups[0].Networks = []*Network{{Mode: "host", Hostname: "db", DNS: &DNS{}}}
-	if got := strings.Join(Unsupported(j), "\n"); !strings.Contains(got, "the dns block is not supported yet") || !strings.Contains(got, `hostname "db" is not supported yet`) {
+	j.Groups[0].Networks = []*Network{{Mode: "host", Hostname: "db"}}
+	if got := strings.Join(Unsupported(j), "\n"); !strings.Contains(got, `hostname "db" is not supported: `) {
 		t.Errorf("%s", got)
 	}
 }
