@@ -254,6 +254,10 @@ func (f *Fabric) wireUp(r *Record) error {
 		if err := f.t.add(r.elements(f.c.Node)); err != nil {
 			return err
 		}
+		f.c.Step("flows")
+		if len(r.Ports) > 0 {
+			f.forgetFlows(nil)
+		}
 	}
 	f.c.Step("files")
 	return f.writeFiles(r)
@@ -320,6 +324,8 @@ func (f *Fabric) disconnect(r *Record) error {
 	if err := f.t.remove(r.elements(f.c.Node)); err != nil {
 		return err
 	}
+	f.c.Step("forget flows")
+	f.forgetFlows(r)
 	f.c.Step("unlink")
 	return errors.Join(f.w.forget(r), f.w.disconnect(r.Alloc))
 }

@@ -85,10 +85,15 @@ func (f *Fabric) reconcileHost() error {
 		f.c.Logger.Warn("the bridge or its rules were removed: restoring them", "bridge", f.c.Bridge)
 		f.raised = false
 	}
+	whole := f.raised
 	if err := f.raise(); err != nil {
 		return err
 	}
-	return errors.Join(f.sweepLinks(), f.sweepElements())
+	changed, err := f.sweepElements()
+	if changed || !whole { // an earlier agent may have ended between the change of a rule and its flows
+		f.forgetFlows(nil)
+	}
+	return errors.Join(f.sweepLinks(), err)
 }
 
 func (f *Fabric) isWhole() bool { return f.t != nil && f.t.isWhole() }
@@ -150,10 +155,10 @@ func (f *Fabric) sweepNeighbours() error {
 }
 
 // sweepElements makes the sets equal to the records.
-func (f *Fabric) sweepElements() error {
+func (f *Fabric) sweepElements() (changed bool, err error) {
 	present, err := f.t.list()
 	if err != nil {
-		return err
+		return false, err
 	}
 	wanted := map[element]string{}
 	for _, e := range append(gatewayElements(f.gateways()), f.elements()...) {
@@ -170,7 +175,7 @@ func (f *Fabric) sweepElements() error {
 			missing = append(missing, element{e.set, e.key, w})
 		}
 	}
-	return errors.Join(f.t.remove(extra), f.t.add(missing))
+	return len(extra)+len(missing) > 0, errors.Join(f.t.remove(extra), f.t.add(missing))
 }
 
 // repair restores the namespace, the link and the files of a network.
