@@ -107,6 +107,14 @@ func TestIsFeasible(t *testing.T) {
 		{"another pool", func(j *api.Job, _ *api.Node) { j.NodePool = "gpu" }, `node pool "default" is not "gpu"`},
 		{"every pool", func(j *api.Job, _ *api.Node) { j.NodePool = "all" }, ""},
 		{"no driver", func(_ *api.Job, n *api.Node) { n.Drivers = nil }, "missing drivers: mock"},
+		{"no Java", func(j *api.Job, _ *api.Node) { j.Groups[0].Tasks[0].Driver = "java" },
+			"missing drivers: java (install a Java runtime there, such as Debian's default-jre-headless)"},
+		{"no daemon", func(j *api.Job, n *api.Node) {
+			t := j.Groups[0].Tasks[0]
+			t.Driver, t.Config = "podman", map[string]any{"image": "web:1", "memory_swap": "1g"}
+			n.Drivers["podman"] = &api.DriverStatus{Detected: true, Healthy: true}
+			n.Attributes[api.NodeAttrDockerEngines] = api.DockerContainer
+		}, "driver podman: memory_swap needs a Docker daemon"},
 		{"an unhealthy driver", func(_ *api.Job, n *api.Node) {
 			n.Drivers = map[string]*api.DriverStatus{"mock": {Detected: true}}
 		}, "unhealthy drivers: mock"},
