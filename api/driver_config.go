@@ -31,8 +31,8 @@ const (
 	DriverJava = "java" // programs in Java, like DriverExec
 )
 
-// Isolates reports whether a driver gives programs of the node their own root.
-func Isolates(driver string) bool { return driver == DriverExec || driver == DriverJava }
+// ConfinesPrograms reports whether a driver gives programs of the node their own root.
+func ConfinesPrograms(driver string) bool { return driver == DriverExec || driver == DriverJava }
 
 // Names of the drivers that run images.
 const (

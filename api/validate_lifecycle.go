@@ -81,7 +81,7 @@ func (c *lifecycleCheck) daemon(g *Group, t *Task, at string) {
 		c.add(t, "daemon", "%s: daemon: only a task that keeps running can be a daemon: the processes that this task leaves behind would end with it", at)
 		return
 	}
-	if Isolates(t.Driver) && t.Config["pid_mode"] == "host" {
+	if ConfinesPrograms(t.Driver) && t.Config["pid_mode"] == "host" {
 		c.add(t, "daemon", "%s: daemon: with pid_mode \"host\" its background processes would be unsupervised: leave pid_mode out", at)
 	}
 	watched := t.Monitor != nil

@@ -107,8 +107,10 @@ func TestIsFeasible(t *testing.T) {
 		{"another pool", func(j *api.Job, _ *api.Node) { j.NodePool = "gpu" }, `node pool "default" is not "gpu"`},
 		{"every pool", func(j *api.Job, _ *api.Node) { j.NodePool = "all" }, ""},
 		{"no driver", func(_ *api.Job, n *api.Node) { n.Drivers = nil }, "missing drivers: mock"},
-		{"no Java", func(j *api.Job, _ *api.Node) { j.Groups[0].Tasks[0].Driver = "java" },
-			"missing drivers: java (install a Java runtime there, such as Debian's default-jre-headless)"},
+		{"no Java", func(j *api.Job, n *api.Node) {
+			j.Groups[0].Tasks[0].Driver = "java"
+			n.Drivers["java"] = &api.DriverStatus{HealthDescription: "no Java runtime: install one"}
+		}, "missing drivers: java: no Java runtime: install one"},
 		{"no daemon", func(j *api.Job, n *api.Node) {
 			t := j.Groups[0].Tasks[0]
 			t.Driver, t.Config = "podman", map[string]any{"image": "web:1", "memory_swap": "1g"}

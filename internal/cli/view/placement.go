@@ -64,7 +64,7 @@ const missingDriver = "missing drivers: "
 // nearDriver suggests a known driver for the unknown driver in a reason.
 func nearDriver(reason string) string {
 	driver, ok := strings.CutPrefix(reason, missingDriver)
-	driver, _, _ = strings.Cut(driver, " (") // the advice
+	driver, _, _ = strings.Cut(driver, ":") // its reason
 	known := api.BuiltInDrivers()
 	if !ok || slices.Contains(known, driver) {
 		return ""

@@ -184,7 +184,7 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 
 // ownerName returns the user that owns a task's directories: the one that the task runs as.
 func ownerName(s *api.Task) string {
-	if s.User == "" && api.Isolates(s.Driver) {
+	if s.User == "" && api.ConfinesPrograms(s.Driver) {
 		return "nobody"
 	}
 	if api.RunsImages(s.Driver) {
