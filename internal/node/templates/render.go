@@ -212,7 +212,7 @@ func (x *Watch) describe(s Scope, m template.Missing) string {
 // Strongest returns the strongest of the change modes.
 func Strongest(changed []*Result) string {
 	for _, mode := range []string{api.TemplateRestart, api.TemplateSignal, api.TemplateScript} {
-		if slices.ContainsFunc(changed, func(r *Result) bool { 
+		if slices.ContainsFunc(changed, func(r *Result) bool {
 			return r.ChangeMode == mode || r.ChangeMode == api.TemplateRolling && mode == api.TemplateRestart
 		}) {
 			return mode
