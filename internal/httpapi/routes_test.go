@@ -79,6 +79,7 @@ var samples = map[string]string{
 	"DELETE /v1/volume/host/{id}/delete":             ``,
 	"DELETE /v1/volumes/claim/{id}":                  ``,
 	"PUT /v1/node/{id}/volumes":                      `{"Volumes": []}`,
+	"PUT /v1/node/{id}/image-uses":                   `{"Uses": []}`,
 	"PUT /v1/node/{id}/image-pin":                    `{"AllocID": "99999999-2222-3333-4444-555555555555", "Task": "main", "Image": "busybox:1"}`,
 	"PUT /v1/quota":                                  `{"Name": "team", "Limits": [{"RegionLimit": {"MemoryMB": 512}}]}`,
 	"PUT /v1/quota/{id}":                             `{"Limits": [{"RegionLimit": {"CPU": 100}}]}`,
@@ -252,7 +253,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusForbidden // the caller under test is no member
 			case r.Pattern == "/v1/operator/snapshot" && r.Method == http.MethodPut:
 				want = http.StatusBadRequest // the sample is no snapshot
-			case r.Pattern == "/v1/client/stats":
+			case r.Pattern == "/v1/client/stats", strings.HasPrefix(r.Pattern, "/v1/client/images"):
 				want = http.StatusBadRequest // the agent under test is no node
 			case r.Pattern == "/v1/volume/host/create":
 				want = http.StatusConflict // the node under test has no plugin

@@ -56,17 +56,20 @@ type Driver interface {
 
 // A Task describes one run of a task.
 type Task struct {
-	ID         string // unique per run on this node: ALLOC/TASK/RUN
-	AllocID    string
-	Name       string
-	Config     map[string]any // the job file's config block, interpolated
-	Env        []string       // KEY=value, complete
-	User       string         // name or uid; "" means the driver's default
-	Dir        Dir
-	Logs       Logs
-	Resources  Limits
-	KillSignal string // as in api.Task
-	Daemon     bool   // the processes that its main process leaves behind are the task
+	ID      string // unique per run on this node: ALLOC/TASK/RUN
+	AllocID string
+	JobID   string
+	// JobNamespace is the namespace of the job.
+	JobNamespace string
+	Name         string
+	Config       map[string]any // the job file's config block, interpolated
+	Env          []string       // KEY=value, complete
+	User         string         // name or uid; "" means the driver's default
+	Dir          Dir
+	Logs         Logs
+	Resources    Limits
+	KillSignal   string // as in api.Task
+	Daemon       bool   // the processes that its main process leaves behind are the task
 	// Mounts are volumes and other additions to what the task sees, in this order.
 	Mounts []Mount
 	// Network is the group's own network; nil: the task uses the network of the host.

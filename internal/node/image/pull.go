@@ -35,6 +35,7 @@ type Puller struct {
 type Request struct {
 	Image     string
 	Owner     string                // of the lease
+	Use       []store.Use           // for whom the store keeps the image
 	Platform  *v1.Platform          // nil: the node's
 	Login     *registry.Credentials // nil: those of the keychain
 	Anonymous bool                  // pull without credentials if the keychain fails
@@ -97,7 +98,7 @@ func (p *Puller) Cached(r Request) (*store.Image, error) {
 		return nil, err
 	}
 	if found := p.Store.Find(ref.String(), platformName(r.platform())); found != nil {
-		return p.Store.Lease(found.Digest, r.Owner)
+		return p.Store.Lease(found.Digest, r.Owner, r.Use...)
 	}
 	return nil, nil
 }
@@ -111,7 +112,7 @@ func (p *Puller) Pull(ctx context.Context, r Request) (*store.Image, error) {
 	}
 	if ref.Tag == "" {
 		if found := p.Store.Find(ref.String(), platformName(r.platform())); found != nil {
-			if i, err := p.Store.Lease(found.Digest, r.Owner); i != nil || err != nil {
+			if i, err := p.Store.Lease(found.Digest, r.Owner, r.Use...); i != nil || err != nil {
 				return i, err
 			}
 		}
@@ -129,12 +130,12 @@ func (p *Puller) pull(ctx context.Context, ref registry.Reference, source regist
 		return nil, err
 	}
 	if have := p.Store.Image(m.Digest); have != nil && have.Platform == platformName(r.platform()) {
-		i, err := p.Store.Lease(m.Digest, r.Owner)
+		i, err := p.Store.Lease(m.Digest, r.Owner, r.Use...)
 		if err != nil {
 			return nil, err
 		}
 		if i != nil {
-			return p.Store.Record(i, ref.String(), r.Owner)
+			return p.Store.Record(i, ref.String(), r.Owner, r.Use...)
 		}
 	}
 	description, err := registry.Describe(ctx, source, m, r.platform())
@@ -154,7 +155,7 @@ func (p *Puller) pull(ctx context.Context, ref registry.Reference, source regist
 	for _, id := range description.DiffIDs {
 		image.Layers = append(image.Layers, store.Layer{DiffID: id})
 	}
-	return p.Store.Record(image, ref.String(), r.Owner)
+	return p.Store.Record(image, ref.String(), r.Owner, r.Use...)
 }
 
 // layers makes all layers present. The first failure ends the others.

@@ -33,13 +33,14 @@ func (d *Driver) obtain(ctx context.Context, t *driver.Task, c *api.ContainerCon
 			return nil, err
 		}
 		defer root.Close()
-		request.Image, request.Layout = layoutName(path), root
+		request.Image, request.Layout, request.Use = layoutName(path), root, useOf(t, "")
 		return d.pull(ctx, t, c, request)
 	}
 	pinned, err := d.pin(ctx, t, c, &request)
 	if err != nil {
 		return nil, err
 	}
+	request.Use = useOf(t, request.Image)
 	if pinned || !mustAsk(c) {
 		if i, err := d.images.Cached(request); i != nil || err != nil {
 			return i, err
