@@ -23,7 +23,7 @@ func nodeImagesCommand(c *cli) *command {
 them, and what the next collection removes. The node is the one of the contacted
 agent, or that of -node.
 
-The verb gc removes at once, although the disk has room, every image that no
+The verb gc removes immediately, although the disk has room, every image that no
 allocation of the node and no registered job needs. While the servers do not
 answer, it keeps each image that a job may need.`,
 		example: "reeve node images\nreeve node images -node worker-3 -json\nreeve node images gc -node worker-3",

@@ -35,11 +35,12 @@ type Puller struct {
 type Request struct {
 	Image     string
 	Owner     string                // of the lease
-	Use       []store.Use           // for whom the store keeps the image
+	Use       []store.Use           // whose image it is
 	Platform  *v1.Platform          // nil: the node's
 	Login     *registry.Credentials // nil: those of the keychain
 	Anonymous bool                  // pull without credentials if the keychain fails
 	Layout    *os.Root              // directory of an OCI layout to read instead of a registry
+	Source    registry.Source       // to read instead of a registry; it holds one image
 	Progress  func(Progress)        // may be nil; called by one goroutine at a time
 }
 
@@ -55,6 +56,9 @@ func (p *Puller) open(ctx context.Context, r *Request) (registry.Reference, regi
 	ref, err := registry.ParseReference(r.Image)
 	if err != nil {
 		return ref, nil, err
+	}
+	if r.Source != nil {
+		return ref, r.Source, nil
 	}
 	if r.Layout != nil {
 		return ref, registry.OpenLayout(r.Layout), nil
@@ -84,7 +88,7 @@ func (p *Puller) Resolve(ctx context.Context, r Request) (registry.Reference, er
 
 // identifier returns the tag or digest to ask the source for. A layout holds one image.
 func identifier(r *Request, ref registry.Reference) string {
-	if r.Layout != nil && ref.Tag != "" {
+	if (r.Layout != nil || r.Source != nil) && ref.Tag != "" {
 		return ""
 	}
 	return ref.Identifier()

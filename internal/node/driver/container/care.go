@@ -68,7 +68,7 @@ func (d *Driver) takeCensus(ctx context.Context, claims driver.ImageClaims) *cen
 
 func useKey(namespace, job, digest string) string { return namespace + "\x00" + job + "\x00" + digest }
 
-// hold returns for whom an image without containers stays. The image of a job that may be registered
+// hold returns why an image without containers stays. The image of a job that may be registered
 // stays while the servers do not answer.
 func (c *census) hold(i *store.Image) string {
 	users, known := c.users[i.Digest]
@@ -113,7 +113,7 @@ func (d *Driver) ListImages(ctx context.Context, claims driver.ImageClaims) (*ap
 	return d.describe(d.takeCensus(ctx, claims), usage), nil
 }
 
-// CollectImages removes the images that no allocation and no registered job needs, at once and
+// CollectImages removes the images that no allocation and no registered job needs, immediately and
 // although the disk has room.
 func (d *Driver) CollectImages(ctx context.Context, claims driver.ImageClaims) (*api.NodeImages, error) {
 	if _, err := d.usage(); err != nil {

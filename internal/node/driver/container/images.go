@@ -36,6 +36,9 @@ func (d *Driver) obtain(ctx context.Context, t *driver.Task, c *api.ContainerCon
 		request.Image, request.Layout, request.Use = layoutName(path), root, useOf(t, "")
 		return d.pull(ctx, t, c, request)
 	}
+	if c.Load != "" {
+		return d.load(ctx, t, c, request)
+	}
 	pinned, err := d.pin(ctx, t, c, &request)
 	if err != nil {
 		return nil, err

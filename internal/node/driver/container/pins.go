@@ -75,7 +75,7 @@ func goneError(c *api.ContainerConfig, pinned string, err error) error {
 	return fmt.Errorf("config image %q: this version of the job is pinned to %s, which the registry does not have any longer: push it again, or change the image or meta of the job and register it again, so that a new version resolves the tag (%w)", c.Image, pinned, err)
 }
 
-// useOf says for whom the store keeps the image of a task.
+// useOf names the job and allocation of a task as users of its image.
 func useOf(t *driver.Task, pulled string) []store.Use {
 	if t.JobID == "" {
 		return nil

@@ -38,7 +38,7 @@ type Verdict struct {
 	Reason  string
 }
 
-// A Hold returns for whom an image without a lease must stay; "": for none.
+// A Hold returns why an image without a lease must stay; "": it need not.
 type Hold func(*Image) string
 
 // Exceeded reports whether a store of the given size has to shrink.

@@ -127,7 +127,7 @@ func (s *Store) Images() []*Image {
 }
 
 // Record adds an image whose layers the caller holds, with a lease of owner. The name then
-// leads to this image and to no other one of the platform. The record says for whom it is.
+// leads to this image and to no other one of the platform. The record notes its users.
 func (s *Store) Record(image *Image, name, owner string, uses ...Use) (*Image, error) {
 	if err := checkHash(image.Digest); err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (s *Store) Record(image *Image, name, owner string, uses ...Use) (*Image, e
 	return i.clone(), nil
 }
 
-// Lease protects a complete image until Release, and notes for whom. It returns nil if the store
+// Lease protects a complete image until Release, and notes its users. It returns nil if the store
 // has no such image.
 func (s *Store) Lease(digest v1.Hash, owner string, uses ...Use) (*Image, error) {
 	s.mu.Lock()

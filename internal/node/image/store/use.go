@@ -15,7 +15,7 @@ const (
 	maxAllocs = 16  // of one use, in the same way
 )
 
-// A Use says for whom an image was pulled. It outlives the containers, and so the leases.
+// A Use is a job that ran an image. It outlives the containers, and so the leases.
 type Use struct {
 	Namespace, JobID string
 	Digest           string   // of the job's pin, which can be an index of many platforms; "": the job has none
