@@ -32,6 +32,7 @@ type localRegistry struct {
 	t    *testing.T
 	host string
 	away atomic.Bool
+	slow atomic.Bool // sends 1 MiB per second
 }
 
 func newRegistry(t *testing.T) *localRegistry {
@@ -42,11 +43,33 @@ func newRegistry(t *testing.T) *localRegistry {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
+		if r.slow.Load() {
+			tick := time.NewTicker(50 * time.Millisecond)
+			defer tick.Stop()
+			w = &slowWriter{w, tick.C}
+		}
 		content.ServeHTTP(w, req)
 	}))
 	t.Cleanup(s.Close)
 	r.host = strings.TrimPrefix(s.URL, "http://")
 	return r
+}
+
+// A slowWriter sends 50 KiB at each tick.
+type slowWriter struct {
+	http.ResponseWriter
+	tick <-chan time.Time
+}
+
+func (w *slowWriter) Write(b []byte) (sent int, err error) {
+	for len(b) > 0 && err == nil {
+		<-w.tick
+		n := 0
+		n, err = w.ResponseWriter.Write(b[:min(len(b), 50<<10)])
+		sent, b = sent+n, b[n:]
+		_ = http.NewResponseController(w.ResponseWriter).Flush()
+	}
+	return sent, err
 }
 
 // push pushes an image that knows its version, and returns its name and its digest.

@@ -86,6 +86,9 @@ type Task struct {
 	// Notify tells the user about a step of a long start; it may be nil. Each message of one start
 	// replaces the one before, except the first.
 	Notify func(message string)
+	// Progress is Notify with the bytes that are done, of a total. Each call can become an entry in the servers' log: calls
+	// are at least some seconds apart.
+	Progress func(message string, done, total int64)
 }
 
 // A Mount makes a directory or file of the host visible in a task.

@@ -168,7 +168,8 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 	if err := recorded(); err != nil {
 		return nil, setupFailure(err)
 	}
-	dt.Notify, dt.PinImage, dt.Own = t.notifier(), t.pinImage(a.ID), t.own
+	dt.Notify, dt.Progress = t.notifiers()
+	dt.PinImage, dt.Own = t.pinImage(a.ID), t.own
 	handle, err := d.Start(ctx, dt)
 	if err != nil {
 		e := driverFailure(err)

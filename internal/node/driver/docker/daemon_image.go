@@ -96,16 +96,12 @@ func (d *daemon) obtain(ctx context.Context, t *driver.Task, c *api.ContainerCon
 	if loginErr != nil {
 		return nil, loginErr
 	}
-	notify := t.Notify
-	if notify == nil {
-		notify = func(string) {}
-	}
 	bounded, cancel := context.WithTimeout(ctx, c.PullTimeout)
 	defer cancel()
 	begin := time.Now()
-	notify("Pulling " + n.shown)
+	progress := container.NewProgress(t, n.shown)
 	err = d.pulls.do(bounded, n.ref.String()+"\n"+loginKey(login), func() error {
-		return d.c.Pull(bounded, n.ref.String(), login, silence, newReport(notify, n.shown))
+		return d.c.Pull(bounded, n.ref.String(), login, silence, newReport(progress))
 	})
 	switch {
 	case ctx.Err() != nil:
@@ -117,7 +113,7 @@ func (d *daemon) obtain(ctx context.Context, t *driver.Task, c *api.ContainerCon
 	}
 	i, err := d.c.Image(ctx, c.Image)
 	if err == nil {
-		notify(fmt.Sprintf("Pulled %s in %s (%.1f MB on the disk)", n.shown, time.Since(begin).Round(100*time.Millisecond), float64(i.Size)/1e6))
+		progress.Finish(time.Since(begin), i.Size)
 	}
 	return i, err
 }
@@ -160,22 +156,18 @@ func (d *daemon) load(ctx context.Context, t *driver.Task, name string) error {
 	return nil
 }
 
-// newReport tells the user how a pull advances, at most every 10 seconds.
-func newReport(notify func(string), name string) func(engine.Progress) {
-	last := time.Now()
+// newReport adds up the layers of a pull.
+func newReport(progress *container.Progress) func(engine.Progress) {
 	layers := map[string]engine.Progress{}
 	return func(p engine.Progress) {
-		if p.Layer != "" && p.Total > 0 && len(layers) < 1000 {
-			layers[p.Layer] = p
-		}
-		if time.Since(last) < 10*time.Second {
+		if _, known := layers[p.Layer]; p.Layer == "" || p.Total <= 0 || !known && len(layers) >= 1000 {
 			return
 		}
-		last = time.Now()
+		layers[p.Layer] = p
 		var done, total int64
 		for _, l := range layers {
 			done, total = done+l.Current, total+l.Total
 		}
-		notify(fmt.Sprintf("Pulling %s: %.1f MB of %.1f MB", name, float64(done)/1e6, float64(total)/1e6))
+		progress.Report(done, total, "")
 	}
 }
