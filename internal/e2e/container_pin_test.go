@@ -32,7 +32,7 @@ type localRegistry struct {
 	t    *testing.T
 	host string
 	away atomic.Bool
-	slow atomic.Bool // sends 1 MiB per second
+	pace atomic.Pointer[chan struct{}] // a value lets 10 KiB of an answer through; nil: no limit
 }
 
 func newRegistry(t *testing.T) *localRegistry {
@@ -43,10 +43,8 @@ func newRegistry(t *testing.T) *localRegistry {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
-		if r.slow.Load() {
-			tick := time.NewTicker(50 * time.Millisecond)
-			defer tick.Stop()
-			w = &slowWriter{w, tick.C}
+		if pace := r.pace.Load(); pace != nil {
+			w = &pacedWriter{w, *pace}
 		}
 		content.ServeHTTP(w, req)
 	}))
@@ -55,17 +53,17 @@ func newRegistry(t *testing.T) *localRegistry {
 	return r
 }
 
-// A slowWriter sends 50 KiB at each tick.
-type slowWriter struct {
+// A pacedWriter sends 10 KiB for each value of a channel.
+type pacedWriter struct {
 	http.ResponseWriter
-	tick <-chan time.Time
+	pace <-chan struct{}
 }
 
-func (w *slowWriter) Write(b []byte) (sent int, err error) {
+func (w *pacedWriter) Write(b []byte) (sent int, err error) {
 	for len(b) > 0 && err == nil {
-		<-w.tick
+		<-w.pace
 		n := 0
-		n, err = w.ResponseWriter.Write(b[:min(len(b), 50<<10)])
+		n, err = w.ResponseWriter.Write(b[:min(len(b), 10<<10)])
 		sent, b = sent+n, b[n:]
 		_ = http.NewResponseController(w.ResponseWriter).Flush()
 	}

@@ -42,13 +42,18 @@ func TestContainerPullShowsItsProgress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.slow.Store(true)
+	pace := make(chan struct{})
+	r.pace.Store(&pace)
 	m := unstarted(t)
 	m.Args = []string{"-dev"}
 	m.start()
 	m.waitReady()
 	m.register(containerJob("large", ref.Name(), 1, "wait , exit 0"))
 	m.eventually("the progress", func(ctx context.Context) error {
+		select {
+		case pace <- struct{}{}:
+		default:
+		}
 		list, _, err := m.Client.Jobs().Allocations(ctx, "large", false, nil)
 		if err != nil || len(list) != 1 {
 			return errors.Join(err, errors.New("no allocation"))
@@ -60,7 +65,7 @@ func TestContainerPullShowsItsProgress(t *testing.T) {
 		}
 		return errors.New("no progress in its events")
 	})
-	r.slow.Store(false)
+	close(pace)
 	a := m.allocations("large", "runs", running(1))[0]
 	var last string
 	for _, e := range a.TaskStates["task"].Events {
