@@ -55,8 +55,8 @@ func TestContainerPullShowsItsProgress(t *testing.T) {
 		default:
 		}
 		list, _, err := m.Client.Jobs().Allocations(ctx, "large", false, nil)
-		if err != nil || len(list) != 1 {
-			return errors.Join(err, errors.New("no allocation"))
+		if err != nil || len(list) != 1 || list[0].TaskStates["task"] == nil {
+			return errors.Join(err, errors.New("no state of the task"))
 		}
 		for _, e := range list[0].TaskStates["task"].Events {
 			if e.Details[api.DetailBytesDone] != "" && strings.Contains(e.DisplayMessage, " MB of ") && strings.Contains(m.reeve("alloc", "status", list[0].ID), " of 2 layers") {
