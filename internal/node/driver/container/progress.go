@@ -64,4 +64,9 @@ func (p *Progress) Finish(took time.Duration, size int64) {
 	p.tell("Pulled %s: %s in %s (%s on the disk)", p.image, megabytes(p.total), took.Round(100*time.Millisecond), megabytes(size))
 }
 
+// Pulled is Finish for a pull whose layers tell no complete size: a Docker daemon is silent on those that it has.
+func (p *Progress) Pulled(took time.Duration, size int64) {
+	p.tell("Pulled %s in %s (%s on the disk)", p.image, took.Round(100*time.Millisecond), megabytes(size))
+}
+
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

@@ -113,7 +113,7 @@ func (d *daemon) obtain(ctx context.Context, t *driver.Task, c *api.ContainerCon
 	}
 	i, err := d.c.Image(ctx, c.Image)
 	if err == nil {
-		progress.Finish(time.Since(begin), i.Size)
+		progress.Pulled(time.Since(begin), i.Size)
 	}
 	return i, err
 }
