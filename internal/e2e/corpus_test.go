@@ -141,7 +141,7 @@ client {
 // missing the deadlines of their checks.
 const (
 	corpusAtOnce   = 40
-	corpusPatience = 100 * time.Second // for one job; the longest waits 30 seconds for its health
+	corpusPatience = 3 * time.Minute // for one job; the longest waits 30 seconds for its health
 )
 
 // runCorpus runs all jobs, many at once, and stops each as soon as it has its end.
@@ -149,7 +149,7 @@ func (m *machine) runCorpus(files []*corpusFile) {
 	m.t.Helper()
 	waiting, active, done := slices.Clone(files), []*corpusFile(nil), 0
 	slices.SortStableFunc(waiting, func(a, b *corpusFile) int { return cmp.Compare(b.cores(), a.cores()) }) // while the node is empty
-	ctx, cancel := context.WithTimeout(m.t.Context(), 280*time.Second)
+	ctx, cancel := context.WithTimeout(m.t.Context(), 7*time.Minute)
 	defer cancel()
 	err := m.Poll(ctx, 100*time.Millisecond, func(ctx context.Context) error {
 		active = slices.DeleteFunc(active, func(f *corpusFile) bool {
