@@ -137,7 +137,7 @@ func (m *monitor) deploymentEnded(ctx context.Context, d *api.Deployment) error 
 	if !m.sumUp(ctx, d.JobVersion, d.Troubles) {
 		m.explainFailures(ctx)
 	}
-	return fmt.Errorf("deployment %s is %s: %s\n\"reeve deployment status %s\" shows details",
+	return fmt.Errorf("deployment %s is %s: %s\n\"reeve deployment status %s\" shows details; running the same job again tries again",
 		m.id(d.ID), d.Status, cmp.Or(d.StatusDescription, "no reason given"), api.ShortID(d.ID))
 }
 
