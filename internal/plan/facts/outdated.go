@@ -67,7 +67,7 @@ func (f *Facts) HasStragglers() bool {
 
 // CarriedHealth returns the health of an instance that stays valid under the newest
 // version; nil if the new version probes it differently, or the health is unknown. An instance
-// that was unhealthy is judged anew: what it lacked may be there now.
+// that was unhealthy is judged again: what it lacked may be there now.
 func (f *Facts) CarriedHealth(in *Instance) *bool {
 	if f.NeedsProof(in.Group, in.Alloc) {
 		return nil
