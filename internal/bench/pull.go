@@ -42,6 +42,9 @@ func pulling(ctx context.Context, b *bench) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Mkdir(filepath.Join(dir, "blobs"), 0o700); err != nil {
+		return err
+	}
 	image, served, stop, err := largeImage(dir)
 	if err != nil {
 		return fmt.Errorf("make the image: %w", err)
@@ -69,7 +72,7 @@ func pulling(ctx context.Context, b *bench) error {
 			if _, err := m.pull(ctx, "second", image); err != nil {
 				return err
 			}
-			b.add("bytes that the second job with an image fetches", "0", "%d", served.Load()-before)
+			b.add("bytes of layers that the second job with an image fetches", "0", "%d", served.Load()-before)
 		}
 		if err := m.forget(ctx, fmt.Sprintf("pull-%d", round)); err != nil {
 			return err
@@ -143,7 +146,10 @@ func largeImage(dir string) (image string, served *atomic.Int64, stop func(), er
 	served = new(atomic.Int64)
 	content := registry.New(registry.Logger(log.New(io.Discard, "", 0)), registry.WithBlobHandler(registry.NewDiskBlobHandler(filepath.Join(dir, "blobs"))))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		content.ServeHTTP(&countingWriter{w, served}, r)
+		if strings.Contains(r.URL.Path, "/blobs/") {
+			w = &countingWriter{w, served}
+		}
+		content.ServeHTTP(w, r)
 	}))
 	ref, err := name.ParseReference(strings.TrimPrefix(s.URL, "http://")+"/large:1", name.Insecure)
 	if err == nil {
