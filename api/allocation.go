@@ -233,6 +233,12 @@ func (s *TaskState) IsSuccessful() bool { return s.State == TaskStateDead && !s.
 // TaskEventsKept is the number of events kept per task.
 const TaskEventsKept = 10
 
+// Details of a driver's event about a pull that is under way.
+const (
+	DetailBytesDone  = "bytes_done"
+	DetailBytesTotal = "bytes_total"
+)
+
 // Types of task events.
 const (
 	EventReceived         = "Received"

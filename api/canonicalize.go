@@ -89,11 +89,11 @@ func (g *Group) canonicalize(j *Job) {
 		}
 	}
 	for _, t := range g.Tasks {
-		t.canonicalize(g)
+		t.canonicalize(j, g)
 	}
 }
 
-func (t *Task) canonicalize(g *Group) {
+func (t *Task) canonicalize(j *Job, g *Group) {
 	canonicalizeConstraints(t.Constraints, t.Affinities, nil)
 	t.Restart = merge(t.Restart, g.Restart)
 	setPointer(&t.KillTimeout, 5*time.Second)
@@ -126,7 +126,10 @@ func (t *Task) canonicalize(g *Group) {
 		n.canonicalize()
 	}
 	for _, tpl := range t.Templates {
-		tpl.canonicalize()
+		if tpl != nil {
+			setDefault(&tpl.ChangeMode, t.defaultChangeMode(j, g))
+			tpl.canonicalize()
+		}
 	}
 	canonicalizeServices(t.Services, t.Name)
 	if m := t.Monitor; m != nil {
@@ -144,8 +147,15 @@ func (n *Network) canonicalize() {
 	}
 }
 
+// defaultChangeMode returns what follows a change of a template whose job file does not say it.
+func (t *Task) defaultChangeMode(j *Job, g *Group) string {
+	if j.Type == JobTypeService && *g.Count > 1 && t.canRoll(j) {
+		return TemplateRolling
+	}
+	return TemplateRestart
+}
+
 func (t *Template) canonicalize() {
-	setDefault(&t.ChangeMode, "restart")
 	setDefault(&t.Perms, "0644")
 	setDefault(&t.LeftDelim, "{{")
 	setDefault(&t.RightDelim, "}}")

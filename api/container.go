@@ -58,6 +58,7 @@ type ContainerConfig struct {
 	CPUPeriod     int64 // microseconds; 0: 100,000
 	OOMScoreAdj   int
 
+	Load        string // an archive with the image, relative to the task's directory; "": a registry has it
 	Daemon      DaemonConfig
 	DaemonNeeds []string // settings without a meaning if no Docker daemon runs the task
 	docker      bool     // the driver is "docker" or "podman"

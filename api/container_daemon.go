@@ -20,7 +20,6 @@ type DaemonConfig struct {
 	LogOptions   map[string]string
 	StorageOpt   map[string]string
 	VolumeDriver string
-	Load         string // a tar archive of an image, relative to the task's directory
 	Aliases      []string
 	IPv4, IPv6   string
 	MAC          string
@@ -42,7 +41,6 @@ func daemonFields() map[string]containerField {
 		"tty":             field(truth(func(c *ContainerConfig) *bool { return &c.Daemon.TTY }), "a task has no terminal; reeve alloc exec -t opens one in its container"),
 		"storage_opt":     field(stringMap(func(c *ContainerConfig) *map[string]string { return &c.Daemon.StorageOpt }), "the node stores containers on its own file system; bound them with the ephemeral_disk block"),
 		"volume_driver":   field(text(func(c *ContainerConfig) *string { return &c.Daemon.VolumeDriver }), "volumes have no drivers on this node; use mount or volumes with a path"),
-		"load":            field(text(func(c *ContainerConfig) *string { return &c.Daemon.Load }), "images come from a registry or an image layout; set image = \"oci:PATH\" with the path of a layout"),
 		"network_aliases": field(texts(func(c *ContainerConfig) *[]string { return &c.Daemon.Aliases }), "instances find each other by their services"),
 		"ipv4_address":    field(address(func(c *ContainerConfig) *string { return &c.Daemon.IPv4 }), addresses),
 		"ipv6_address":    field(address(func(c *ContainerConfig) *string { return &c.Daemon.IPv6 }), addresses),

@@ -22,6 +22,7 @@ var containerFields map[string]containerField
 func init() { // not a literal: its functions use the table's helpers
 	containerFields = map[string]containerField{
 		"image":              text(func(c *ContainerConfig) *string { return &c.Image }),
+		"load":               text(func(c *ContainerConfig) *string { return &c.Load }),
 		"command":            text(func(c *ContainerConfig) *string { return &c.Command }),
 		"args":               texts(func(c *ContainerConfig) *[]string { return &c.Args }),
 		"entrypoint":         {kind: kindStrings, set: setEntrypoint},

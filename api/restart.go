@@ -38,6 +38,10 @@ type JobRestart struct {
 	HealthGate   bool          `json:",omitempty"` // reports whether a batch completes when it is healthy, not when it runs
 	MaxUnhealthy int           `json:",omitempty"` // number of allocations that may stay unhealthy before OnError applies
 	OnError      string        `json:",omitempty"` // one of the RestartOnError constants
+	// Templates reports whether it restarts only tasks with a newer rendering of a template (change_mode = "rolling").
+	Templates bool `json:",omitempty"`
+	// Declined identifies the values that were pending when an operator cancelled it: they start no other restart.
+	Declined []string `json:",omitempty"`
 
 	Status            string // one of the Restart constants
 	StatusReason      Reason `json:",omitempty"` // code of StatusDescription
@@ -68,6 +72,7 @@ func (r *JobRestart) Copy() *JobRestart {
 	c := *r
 	c.RestartedAllocs = slices.Clone(r.RestartedAllocs) // an empty list stays non-nil
 	c.UnhealthyAllocs = slices.Clone(r.UnhealthyAllocs)
+	c.Declined = slices.Clone(r.Declined)
 	return &c
 }
 

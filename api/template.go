@@ -15,6 +15,7 @@ import (
 // Effects of a change of a template on its task.
 const (
 	TemplateRestart = "restart" // the task is restarted
+	TemplateRolling = "rolling" // a rolling restart of the group reaches the task
 	TemplateSignal  = "signal"  // the task receives a signal
 	TemplateScript  = "script"  // a script runs beside the task
 	TemplateNoop    = "noop"    // only the file changes
@@ -40,6 +41,7 @@ const (
 	MaxTemplateNeeds = 1 << 16
 	MaxTemplateWait  = 5 * time.Minute
 	maxTaskTemplates = 64
+	maxPendingBytes  = 64
 )
 
 // A TemplateState is what a node reports of a template.
@@ -47,6 +49,33 @@ type TemplateState struct {
 	Destination string
 	Rendered    time.Time `json:",omitzero"`  // when its content last changed
 	Waiting     string    `json:",omitempty"` // what it waits for; "" if it is up to date
+	// Pending identifies the values of a newer rendering that the task receives when a rolling restart reaches it; ""
+	// if it has none. It is equal on all nodes for equal values, and reveals nothing of them.
+	Pending string `json:",omitempty"`
+}
+
+// PendingTemplates returns the destinations of the task's templates with a newer rendering that waits for a
+// rolling restart, and what identifies their values.
+func (s *TaskState) PendingTemplates() (destinations, values []string) {
+	if s == nil {
+		return nil, nil
+	}
+	for _, t := range s.Templates {
+		if t != nil && t.Pending != "" && len(t.Pending) <= maxPendingBytes {
+			destinations, values = append(destinations, t.Destination), append(values, t.Pending)
+		}
+	}
+	return destinations, values
+}
+
+// HasPendingTemplates reports whether a task of the allocation waits for a rolling restart with a newer rendering.
+func (a *Allocation) HasPendingTemplates() bool {
+	for _, s := range a.TaskStates {
+		if all, _ := s.PendingTemplates(); len(all) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // A TemplateValuesRequest asks for the values that templates of a node's tasks need.
@@ -119,6 +148,20 @@ func (t *Task) validateTemplates(c *complaints, at string) {
 	}
 }
 
+// validateRolling rejects change_mode = "rolling" in tasks of a job that no rolling restart reaches.
+func (t *Task) validateRolling(c *complaints, at string, j *Job) {
+	for i, tmpl := range t.Templates {
+		if tmpl != nil && tmpl.ChangeMode == TemplateRolling && !t.canRoll(j) {
+			c.add("%s: template %d (%q): change_mode \"rolling\" needs a task that keeps running, in a job of type service or system; use \"restart\"", at, i+1, tmpl.DestPath)
+		}
+	}
+}
+
+// canRoll reports whether rolling restarts of a job reach the task.
+func (t *Task) canRoll(j *Job) bool {
+	return !j.RunsToCompletion() && (t.Lifecycle == nil || t.Lifecycle.Sidecar) && (t.Goal == "" || t.Goal == GoalRunning)
+}
+
 func (t *Template) validate(c *complaints, at string) {
 	switch {
 	case t.DestPath == "":
@@ -172,7 +215,7 @@ func (t *Template) validateWait(c *complaints, at string) {
 
 func (t *Template) validateChange(c *complaints, at string) {
 	switch t.ChangeMode {
-	case TemplateRestart, TemplateNoop:
+	case TemplateRestart, TemplateRolling, TemplateNoop:
 	case TemplateSignal:
 		if t.ChangeSignal == "" {
 			c.add("%s: change_signal is missing: name a signal such as \"SIGHUP\"", at)
@@ -189,10 +232,8 @@ func (t *Template) validateChange(c *complaints, at string) {
 		if t.Envvars {
 			c.add("%s: change_mode \"script\" has no effect with env = true, because a process keeps its environment; use \"restart\"", at)
 		}
-	case "rolling":
-		c.add("%s: change_mode \"rolling\" is not supported yet; use \"restart\", and restart the job in batches with reeve job restart", at)
 	default:
-		c.add("%s: change_mode %q: must be \"restart\", \"signal\", \"script\" or \"noop\"", at, t.ChangeMode)
+		c.add("%s: change_mode %q: must be \"rolling\", \"restart\", \"signal\", \"script\" or \"noop\"", at, t.ChangeMode)
 	}
 	if t.ChangeMode != TemplateSignal && t.ChangeSignal != "" {
 		c.add("%s: change_signal %q has no effect: set change_mode = \"signal\"", at, t.ChangeSignal)

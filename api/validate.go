@@ -194,6 +194,7 @@ func (g *Group) validate(c *complaints, j *Job, i int) {
 		}
 		t.validateLogs(c, fmt.Sprintf("%s, task %q", at, t.Name), g.EphemeralDisk)
 		t.validate(c, fmt.Sprintf("%s, task %q", at, t.Name), ports)
+		t.validateRolling(c, fmt.Sprintf("%s, task %q", at, t.Name), j)
 		if t.ResultFile != "" && (t.Goal == GoalRunning || t.Goal == "" && (t.IsSidecar() || t.IsMain() && !j.RunsToCompletion())) {
 			c.add("%s, task %q: result_file %q: only a task that ends has a result: make the job a batch job, or set goal to finish or once", at, t.Name, t.ResultFile)
 		}

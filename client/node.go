@@ -54,6 +54,11 @@ func (n Nodes) PinImage(ctx context.Context, id string, req *api.ImagePinRequest
 	return nodeCall[*api.ImagePinResponse](ctx, n, pathf("/v1/node/%s/image-pin", id), req)
 }
 
+// ImageUses returns the uses of a node's images by jobs that are registered.
+func (n Nodes) ImageUses(ctx context.Context, id string, req *api.ImageUsesRequest) (*api.ImageUsesResponse, error) {
+	return nodeCall[*api.ImageUsesResponse](ctx, n, pathf("/v1/node/%s/image-uses", id), req)
+}
+
 // SignIdentities returns the signed tokens of tasks that the node runs, in the order of the requests.
 func (n Nodes) SignIdentities(ctx context.Context, id string, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
 	answer, err := nodeCall[*api.IdentitiesResponse](ctx, n, pathf("/v1/node/%s/identities", id), &api.IdentitiesRequest{Requests: requests})

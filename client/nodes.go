@@ -43,12 +43,28 @@ func (n Nodes) SetEligibility(ctx context.Context, id, eligibility string) (*api
 
 // Stats returns the current usage of a node's machine; "" is that of the answering agent.
 func (n Nodes) Stats(ctx context.Context, id string) (*api.HostStats, error) {
+	out, _, err := get[*api.HostStats](ctx, n.c, "/v1/client/stats", aboutNode(id))
+	return out, err
+}
+
+// Images describes the images of a node's containers; "" is the node of the answering agent.
+func (n Nodes) Images(ctx context.Context, id string) (*api.NodeImages, error) {
+	out, _, err := get[*api.NodeImages](ctx, n.c, "/v1/client/images", aboutNode(id))
+	return out, err
+}
+
+// CollectImages removes the images of a node that no allocation and no registered job needs; "" is the node of
+// the answering agent.
+func (n Nodes) CollectImages(ctx context.Context, id string) (*api.NodeImages, error) {
+	return send[*api.NodeImages](ctx, n.c, http.MethodPut, "/v1/client/images/gc", aboutNode(id).Params, nil)
+}
+
+func aboutNode(id string) *QueryOptions {
 	q := &QueryOptions{}
 	if id != "" {
 		q = q.with("node_id", id)
 	}
-	out, _, err := get[*api.HostStats](ctx, n.c, "/v1/client/stats", q)
-	return out, err
+	return q
 }
 
 // Drain starts, changes or ends a node's drain.

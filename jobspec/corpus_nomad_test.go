@@ -44,6 +44,8 @@ type corpusFile struct {
 	needs  []string // features that Reeve does not have yet
 	errors []string // sentences of the error, in the order of the file
 	warns  []string // sentences of warnings about an accepted job
+	end    string   // of an accepted job on a node: running, complete, fails or waits
+	reason string   // of an end that is fails or waits, as the user reads it
 }
 
 func (f *corpusFile) name() string { return filepath.Base(f.path) }
@@ -69,6 +71,8 @@ func nomadCorpus(t testing.TB) []*corpusFile {
 				f.errors = value
 			case "warns":
 				f.warns = value
+			case "ends":
+				f.end, f.reason, _ = strings.Cut(value[0], ": ")
 			}
 		}
 		files = append(files, f)
@@ -79,7 +83,7 @@ func nomadCorpus(t testing.TB) []*corpusFile {
 	return files
 }
 
-var headerLine = regexp.MustCompile(`(?m)^# (accept|needs|error|warns): (.+)$`)
+var headerLine = regexp.MustCompile(`(?m)^# (accept|needs|error|warns|ends): (.+)$`)
 
 func headerOf(t testing.TB, f *corpusFile) map[string][]string {
 	t.Helper()
@@ -169,6 +173,7 @@ func TestJobFilesForNomadAreAcceptedOrExplained(t *testing.T) {
 			job, err := admit(f)
 			if err == nil {
 				job.Canonicalize()
+				f.checkEnd(t)
 				if warns := job.Warnings(); !slices.Equal(warns, f.warns) {
 					t.Errorf("the header has the warnings\n%q, want\n# warns: %s", f.warns, strings.Join(warns, "\n# warns: "))
 				}
@@ -202,6 +207,23 @@ func TestJobFilesForNomadAreAcceptedOrExplained(t *testing.T) {
 				t.Errorf("the header has the errors\n%q, want\n# error: %s", f.errors, strings.Join(got, "\n# error: "))
 			}
 		})
+	}
+}
+
+// checkEnd reports a header whose end is unknown, or without the reason that users read.
+func (f *corpusFile) checkEnd(t *testing.T) {
+	t.Helper()
+	switch f.end {
+	case "", "running", "complete":
+		if f.reason != "" {
+			t.Errorf("the end %s needs no reason, and has %q", f.end, f.reason)
+		}
+	case "fails", "waits":
+		if f.reason == "" {
+			t.Errorf("the end %s needs the reason that a user reads", f.end)
+		}
+	default:
+		t.Errorf("the end is %q, want running, complete, fails or waits", f.end)
 	}
 }
 
@@ -301,5 +323,30 @@ func corpusTables(files []*corpusFile) string {
 	for _, need := range needs {
 		fmt.Fprintf(&b, "| `%s` | %d | %d | %s |\n", need, len(all[need]), only[need], strings.Join(all[need], ", "))
 	}
-	return b.String() + "\n"
+	return b.String() + "\n" + endTables(files)
+}
+
+// endTables returns what becomes of accepted jobs on a node without a Docker daemon and without special hardware.
+func endTables(files []*corpusFile) string {
+	accepted, count, rows := 0, map[string]int{}, ""
+	for _, f := range files {
+		if f.accept != acceptYes {
+			continue
+		}
+		accepted++
+		end := cmp.Or(f.end, "running")
+		if end == "complete" {
+			end = "running"
+		}
+		count[end]++
+		if f.reason != "" {
+			rows += fmt.Sprintf("| `%s` | %s | %s |\n", strings.TrimSuffix(f.name(), filepath.Ext(f.name())), end, strings.ReplaceAll(f.reason, "|", "\\|"))
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "`TestContainerCorpusRuns` runs the accepted files, unchanged, on a node:\n\n| end on a node | files | share of the accepted |\n|---|---|---|\n")
+	for _, row := range [][2]string{{"running", "runs and is healthy, or ends with success"}, {"waits", "waits for a node that has what it needs"}, {"fails", "fails"}} {
+		fmt.Fprintf(&b, "| %s | %d | %.0f %% |\n", row[1], count[row[0]], 100*float64(count[row[0]])/float64(accepted))
+	}
+	return b.String() + "\nThe others, and what their users read:\n\n| file | end | reason |\n|---|---|---|\n" + rows + "\n"
 }

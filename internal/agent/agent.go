@@ -239,8 +239,8 @@ func (a *Agent) Run(ctx context.Context) error {
 	if a.relay != nil {
 		wg.Go(func() { relay.NewServer(a.handler, a.log).Run(run, a.relayed()) })
 	}
-	if a.containers != nil {
-		wg.Go(func() { a.containers.Keep(run) })
+	if a.containers != nil && a.node != nil {
+		wg.Go(func() { a.containers.Keep(run, a.node) })
 	}
 	if a.docker != nil {
 		wg.Go(func() { a.docker.Keep(run) })

@@ -25,6 +25,7 @@ type fileClient struct {
 	NodeClass     string            `hcl:"node_class,optional"`
 	NodePool      string            `hcl:"node_pool,optional"`
 	Meta          map[string]string `hcl:"meta,optional"`
+	MetaBlock     *fileMeta         `hcl:"meta,block"`
 	MaxAllocsKept int               `hcl:"gc_max_allocs,optional"`
 	Reserved      *fileReserved     `hcl:"reserved,block"`
 	Container     *fileContainer    `hcl:"container,block"`
@@ -45,6 +46,11 @@ type fileClient struct {
 	Join          *fileJoin         `hcl:"server_join,block"`
 	CommonPlugins string            `hcl:"common_plugin_dir,optional"`
 	Artifact      *fileArtifact     `hcl:"artifact,block"`
+}
+
+// A fileMeta has the same content as the attribute meta.
+type fileMeta struct {
+	Values map[string]string `hcl:",remain"`
 }
 
 // A fileDevice declares equal devices of the machine.
@@ -72,10 +78,13 @@ func (c *Client) merge(k *fileClient) error {
 	if len(k.Servers) > 0 {
 		c.Servers = k.Servers
 	}
-	if c.Meta == nil && k.Meta != nil {
+	if c.Meta == nil && (k.Meta != nil || k.MetaBlock != nil) {
 		c.Meta = map[string]string{}
 	}
 	maps.Copy(c.Meta, k.Meta)
+	if k.MetaBlock != nil {
+		maps.Copy(c.Meta, k.MetaBlock.Values)
+	}
 	if r := k.Reserved; r != nil {
 		c.Reserved.CPU.CPUShares = r.CPU
 		c.Reserved.Memory.MemoryMB = r.Memory

@@ -240,3 +240,30 @@ server_join { retry_interval = "soon" }
 		}
 	}
 }
+
+// A job file's meta is a block, and so is that of agents elsewhere.
+func TestMetaOfANodeIsABlockOrAnAttribute(t *testing.T) {
+	first := writeConfig(t, "a.hcl", "client {\n  meta {\n    rack = \"r1\"\n    row  = 7\n  }\n}\n")
+	second := writeConfig(t, "b.hcl", "client {\n  meta = { row = \"8\" }\n}\n")
+	got, err := LoadConfig([]string{first, second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"rack": "r1", "row": "8"}, got.Client.Meta); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// The first example of the page is a configuration.
+func TestExampleOfThePageIsAConfiguration(t *testing.T) {
+	text, err := os.ReadFile("../../docs/agent-config.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```hcl\n")
+	example, _, _ := strings.Cut(rest, "```\n")
+	got, err := LoadConfig([]string{writeConfig(t, "a.hcl", example)})
+	if err != nil || got.Client.Meta["rack"] != "1" {
+		t.Errorf("meta %q: %v", got.Client.Meta, err)
+	}
+}

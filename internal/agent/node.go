@@ -79,7 +79,7 @@ func (a *Agent) nodeConfig(ctx context.Context, dir string) (*node.Config, error
 			"mock":        mocked,
 			"mock_driver": mocked,
 		},
-		Keeper: a.supervisor, Logger: a.log, Traffic: taskenv.Traffic{Router: localRouter(a.RouterAddr()), Zone: strings.ToLower(strings.TrimSuffix(a.config.DNS.Zone, "."))},
+		Images: a.containers, Keeper: a.supervisor, Logger: a.log, Traffic: taskenv.Traffic{Router: localRouter(a.RouterAddr()), Zone: strings.ToLower(strings.TrimSuffix(a.config.DNS.Zone, "."))},
 	}
 	if c.Docker.Mode != docker.Off {
 		c.Docker.Dir = filepath.Join(dir, "docker")

@@ -64,6 +64,10 @@ func (s nodeServers) PinImage(ctx context.Context, id string, req *api.ImagePinR
 	return s.nodes.PinImage(ctx, id, req)
 }
 
+func (s nodeServers) ImageUses(ctx context.Context, id string, req *api.ImageUsesRequest) (*api.ImageUsesResponse, error) {
+	return s.nodes.ImageUses(ctx, id, req)
+}
+
 func (s nodeServers) SignIdentities(ctx context.Context, id string, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
 	return s.nodes.SignIdentities(ctx, id, requests)
 }

@@ -40,6 +40,7 @@ var measurements = []measurement{
 	{"mock-1000", mockThousand},
 	{"memory-1000", taskMemory},
 	{"containers", containers},
+	{"pull", pulling},
 	{"restart", restart},
 	{"two-million", restartLarge},
 	{"running-10000", runningMemory},

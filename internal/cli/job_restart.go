@@ -190,6 +190,9 @@ func restartTerms(r *api.JobRestart) string {
 	if r.HealthGate {
 		parts = append(parts, "batches wait for health")
 	}
+	if r.Templates {
+		parts = append(parts, "only instances whose templates changed")
+	}
 	if len(r.Groups) > 0 {
 		parts = append(parts, "only group "+strings.Join(r.Groups, ", "))
 	}

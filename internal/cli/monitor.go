@@ -30,6 +30,7 @@ type monitor struct {
 	failed  map[string]bool   // failed allocations
 	waits   string            // last reported reason to wait
 	trouble *teller
+	pulls   pullReport
 }
 
 func (c *cli) monitor(cl *client.Client, jobID string, wide bool) *monitor {

@@ -92,6 +92,7 @@ func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
 				return u.err
 			}
 			m.sayAllocations(u.allocs, d.JobVersion)
+			m.sayPulls(u.allocs, d.JobVersion)
 			m.sayWait(u.plan)
 			if u.looked {
 				m.trouble.take(u.troubles)
@@ -109,7 +110,7 @@ func (m *monitor) deployment(ctx context.Context, d *api.Deployment) error {
 			cancel()
 			return m.deploymentEnded(ctx, d)
 		}
-		m.out.Show("%s (%s)", progress, human.Duration(m.c.Now().Sub(m.started)))
+		m.show(progress)
 	}
 }
 
@@ -136,7 +137,7 @@ func (m *monitor) deploymentEnded(ctx context.Context, d *api.Deployment) error 
 	if !m.sumUp(ctx, d.JobVersion, d.Troubles) {
 		m.explainFailures(ctx)
 	}
-	return fmt.Errorf("deployment %s is %s: %s\n\"reeve deployment status %s\" shows details",
+	return fmt.Errorf("deployment %s is %s: %s\n\"reeve deployment status %s\" shows details; running the same job again tries again",
 		m.id(d.ID), d.Status, cmp.Or(d.StatusDescription, "no reason given"), api.ShortID(d.ID))
 }
 
@@ -158,8 +159,9 @@ func (m *monitor) allocations(ctx context.Context, job *api.Job) error {
 			return ctx.Err()
 		case <-tick.C:
 			m.trouble.tell(ctx)
+			m.show("")
 		case <-late.C:
-			if m.cl.IsLost() {
+			if m.cl.IsLost() || m.pulls.line != "" {
 				late.Reset(startTimeout)
 				continue
 			}
@@ -176,6 +178,7 @@ func (m *monitor) allocations(ctx context.Context, job *api.Job) error {
 				continue
 			}
 			m.sayAllocations(u.allocs, job.Version)
+			m.sayPulls(u.allocs, job.Version)
 			if u.err == nil && allStarted(u.allocs) {
 				cancel()
 				return m.allocationsStarted(ctx, job.Version)

@@ -8,6 +8,6 @@ func nodeCommand(c *cli) *command {
 		use:   "node",
 		short: "Inspect and drain nodes, and set their eligibility",
 		long:  "A node is a machine with an agent that runs allocations.",
-		verbs: []constructor{nodeStatusCommand, nodeExplainCommand, nodeDrainCommand, nodeEligibilityCommand, nodeConfigCommand, nodeEvaluateCommand, nodePurgeCommand, nodePoolCommand, nodeDoctorCommand},
+		verbs: []constructor{nodeStatusCommand, nodeExplainCommand, nodeDrainCommand, nodeEligibilityCommand, nodeImagesCommand, nodeConfigCommand, nodeEvaluateCommand, nodePurgeCommand, nodePoolCommand, nodeDoctorCommand},
 	}
 }

@@ -33,6 +33,13 @@ const binaryVariable = "REEVE_E2E_BINARY"
 // links nor the rules of the machine. It returns whether this is that process.
 func alone(t *testing.T) bool {
 	t.Helper()
+	return apart(t, unix.CLONE_NEWNET)
+}
+
+// apart runs the test in a process with namespaces of its own, one of which is the network's, and
+// with flags.
+func apart(t *testing.T, namespaces uintptr, flags ...string) bool {
+	t.Helper()
 	if os.Getenv(binaryVariable) != "" {
 		lo, err := netlink.LinkByName("lo")
 		if err == nil {
@@ -43,11 +50,12 @@ func alone(t *testing.T) bool {
 		}
 		return true
 	}
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=5m")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=9m")
+	cmd.Args = append(cmd.Args, flags...)
 	cmd.Env = append(os.Environ(), binaryVariable+"="+reeve)
-	cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: unix.CLONE_NEWNET}
+	cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: namespaces}
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("in its own network namespace: %v\n%s", err, out)
+		t.Errorf("in its own namespaces: %v\n%s", err, out)
 	}
 	return false
 }

@@ -32,6 +32,7 @@ type localRegistry struct {
 	t    *testing.T
 	host string
 	away atomic.Bool
+	pace atomic.Pointer[chan struct{}] // a value lets 10 KiB of an answer through; nil: no limit
 }
 
 func newRegistry(t *testing.T) *localRegistry {
@@ -42,11 +43,31 @@ func newRegistry(t *testing.T) *localRegistry {
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
+		if pace := r.pace.Load(); pace != nil {
+			w = &pacedWriter{w, *pace}
+		}
 		content.ServeHTTP(w, req)
 	}))
 	t.Cleanup(s.Close)
 	r.host = strings.TrimPrefix(s.URL, "http://")
 	return r
+}
+
+// A pacedWriter sends 10 KiB for each value of a channel.
+type pacedWriter struct {
+	http.ResponseWriter
+	pace <-chan struct{}
+}
+
+func (w *pacedWriter) Write(b []byte) (sent int, err error) {
+	for len(b) > 0 && err == nil {
+		<-w.pace
+		n := 0
+		n, err = w.ResponseWriter.Write(b[:min(len(b), 10<<10)])
+		sent, b = sent+n, b[n:]
+		_ = http.NewResponseController(w.ResponseWriter).Flush()
+	}
+	return sent, err
 }
 
 // push pushes an image that knows its version, and returns its name and its digest.

@@ -283,8 +283,8 @@ func TestDockerDaemonReportsEnds(t *testing.T) {
 			k.Config["volumes"] = []any{"local/data:/data"}
 			k.Config["args"] = strings.Fields("write /data/file text , cat /data/file , exit 4")
 		}},
-		{"pull", "Pulled " + pulled + " in ", func(k *api.Task) { k.Config["image"] = pulled }},
-		{"absent", "Pulling " + pulled + "0\n", func(k *api.Task) { k.Config["image"] = pulled + "0" }},
+		{"pull", "Pulled " + pulled + "@sha256:", func(k *api.Task) { k.Config["image"] = pulled }},
+		{"absent", "find the digest of " + pulled + "0: the Docker daemon: ", func(k *api.Task) { k.Config["image"] = pulled + "0" }},
 		{"link", "mount local/", func(k *api.Task) { k.Config["volumes"] = []any{"local/../../../../../etc:/stolen"} }},
 	} {
 		if got := failing(c.id, c.change); !strings.Contains(got, c.want) {

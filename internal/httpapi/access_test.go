@@ -96,6 +96,7 @@ var nodeRoutes = map[string]nodeAccess{
 	"PUT /v1/node/{id}/allocations":              ownNode,
 	"PUT /v1/node/{id}/volumes":                  ownNode,
 	"PUT /v1/node/{id}/image-pin":                ownNode,
+	"PUT /v1/node/{id}/image-uses":               ownNode,
 	"PUT /v1/traffic":                            ownNode,
 	"PUT /v1/node/{id}/template-values":          ownNode,
 	"PUT /v1/node/{id}/identities":               ownNode,

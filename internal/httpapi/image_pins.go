@@ -24,3 +24,8 @@ func getJobImages(c *call, v *state.Snapshot) ([]*api.ImagePin, uint64, error) {
 	}
 	return pins, index, nil
 }
+
+func imageUses(c *call, r *api.ImageUsesRequest) (*api.ImageUsesResponse, uint64, error) {
+	answer, err := c.Server.ImageUses(c.id(), r)
+	return answer, 0, err
+}

@@ -230,6 +230,8 @@ func routeTable() []route {
 		speaking[none, map[string]*api.CheckStatus](raw(fetch, "/v1/client/allocation/{alloc}/checks", ReadJob, "Returns the last results of an allocation's checks.", "application/json", serveNode).onNode()),
 		speaking[none, *api.AllocationStats](raw(fetch, "/v1/client/allocation/{alloc}/stats", ReadJob, "Returns the current resource usage of an allocation.", "application/json", serveNode).onNode()),
 		speaking[none, *api.HostStats](raw(fetch, "/v1/client/stats", ReadNode, "Returns the current resource usage of a node's machine.", "application/json", serveNode).params("node_id").onNode()),
+		speaking[none, *api.NodeImages](raw(fetch, "/v1/client/images", ReadNode, "Lists the images of a node's containers, with their users and the reasons why they stay or go.", "application/json", serveNode).params("node_id").onNode()),
+		speaking[none, *api.NodeImages](raw(put, "/v1/client/images/gc", WriteNode, "Removes the images of a node that no allocation and no registered job needs.", "application/json", serveNode).params("node_id").onNode()),
 
 		speaking[none, api.EventBatch](raw(fetch, "/v1/event/stream", ReadJob, "Sends events as they happen, after a snapshot if requested: the events of each log index together, as one JSON object per line or as server-sent events.", lines, streamEvents).params(eventParams...)),
 

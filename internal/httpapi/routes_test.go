@@ -79,6 +79,8 @@ var samples = map[string]string{
 	"DELETE /v1/volume/host/{id}/delete":             ``,
 	"DELETE /v1/volumes/claim/{id}":                  ``,
 	"PUT /v1/node/{id}/volumes":                      `{"Volumes": []}`,
+	"PUT /v1/node/{id}/image-uses":                   `{"Uses": []}`,
+	"PUT /v1/client/images/gc":                       "",
 	"PUT /v1/node/{id}/image-pin":                    `{"AllocID": "99999999-2222-3333-4444-555555555555", "Task": "main", "Image": "busybox:1"}`,
 	"PUT /v1/quota":                                  `{"Name": "team", "Limits": [{"RegionLimit": {"MemoryMB": 512}}]}`,
 	"PUT /v1/quota/{id}":                             `{"Limits": [{"RegionLimit": {"CPU": 100}}]}`,
@@ -252,7 +254,7 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusForbidden // the caller under test is no member
 			case r.Pattern == "/v1/operator/snapshot" && r.Method == http.MethodPut:
 				want = http.StatusBadRequest // the sample is no snapshot
-			case r.Pattern == "/v1/client/stats":
+			case r.Pattern == "/v1/client/stats", strings.HasPrefix(r.Pattern, "/v1/client/images"):
 				want = http.StatusBadRequest // the agent under test is no node
 			case r.Pattern == "/v1/volume/host/create":
 				want = http.StatusConflict // the node under test has no plugin
@@ -332,7 +334,7 @@ func TestEveryBodyIsChecked(t *testing.T) {
 			"a list":     {`[1]`, http.StatusBadRequest, "must be an object"},
 			"no JSON":    {`Job: web`, http.StatusBadRequest, "broken at line 1"},
 			"too large":  {`"` + strings.Repeat("x", int(r.BodyLimit)) + `"`, http.StatusRequestEntityTooLarge, "larger than"},
-			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7, "Finish": 7, "AllocID": 7, "Path": 7, "PublicKey": 7, "RecoveryKey": 7, "MaxTrailingLogs": "7", "OneTimeSecretID": 7, "BootstrapSecret": 7, "AuthMethod": 7, "AuthMethodName": 7, "NodeName": 7, "Requests": 7, "Tasks": 7, "Volume": 7, "Volumes": 7}`, http.StatusBadRequest, " must be "},
+			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7, "Finish": 7, "AllocID": 7, "Path": 7, "PublicKey": 7, "RecoveryKey": 7, "MaxTrailingLogs": "7", "OneTimeSecretID": 7, "BootstrapSecret": 7, "AuthMethod": 7, "AuthMethodName": 7, "NodeName": 7, "Requests": 7, "Tasks": 7, "Volume": 7, "Volumes": 7, "Uses": 7}`, http.StatusBadRequest, " must be "},
 		} {
 			got := h.do(r.Method, path, c.body)
 			if got.status != c.status || !strings.Contains(got.body, c.says) {

@@ -35,6 +35,7 @@ func volumeRoutes() []route {
 		write(del, "/v1/volumes/claim/{id}", DeleteVolume, "Ends a claim, whose instance must have stopped.", deleteClaim),
 		write(put, "/v1/node/{id}/volumes", BeNode, "Records what a node reports on its dynamic host volumes.", reportVolumes).upTo(nodeBodyLimit).forNodes(ownNode),
 		write(put, "/v1/node/{id}/image-pin", BeNode, "Returns the digest of an image that a node's task must run, and pins it for the job's version if it is the first.", pinImage).forNodes(ownNode),
+		write(put, "/v1/node/{id}/image-uses", BeNode, "Returns which of a node's images registered jobs need.", imageUses).upTo(nodeBodyLimit).forNodes(ownNode),
 		read("/v1/job/{id}/images", ReadJob, "Lists the pins of a job's images, the newest version first: the digests that all instances of a version run.", getJobImages).blocking(state.TableImagePins, jobs),
 	}
 }

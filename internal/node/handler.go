@@ -43,6 +43,9 @@ func (n *Node) Handler() http.Handler {
 		return writeJSON(w, n.meter.Read(n.Node().Resources.CPU.PerCore(), time.Now()))
 	})
 	handle("/v1/client/gc", n.serveCollectAll)
+	handle("GET /v1/client/images", n.serveImages)
+	handle("PUT /v1/client/images/gc", n.serveCollectImages)
+	handle("POST /v1/client/images/gc", n.serveCollectImages)
 	return mux
 }
 

@@ -121,6 +121,15 @@ func (s *fakeServers) PinImage(_ context.Context, _ string, r *api.ImagePinReque
 	return &api.ImagePinResponse{Digest: r.Digest, Pinned: r.Digest != ""}, nil
 }
 
+func (s *fakeServers) ImageUses(_ context.Context, _ string, r *api.ImageUsesRequest) (*api.ImageUsesResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.away {
+		return nil, errAway
+	}
+	return &api.ImageUsesResponse{Uses: r.Uses}, nil
+}
+
 func (s *fakeServers) ReportVolumes(context.Context, string, []*api.HostVolumeReport) error {
 	return nil
 }

@@ -53,6 +53,8 @@ type Servers interface {
 	TemplateValues(ctx context.Context, nodeID string, r *api.TemplateValuesRequest) (*api.TemplateValuesResponse, error)
 	// PinImage returns the digest of an image that a task of the node must run.
 	PinImage(ctx context.Context, nodeID string, req *api.ImagePinRequest) (*api.ImagePinResponse, error)
+	// ImageUses returns the uses of images by jobs that are registered.
+	ImageUses(ctx context.Context, nodeID string, req *api.ImageUsesRequest) (*api.ImageUsesResponse, error)
 	// OfferOrphans returns the reasons for rejected orphans, by allocation id.
 	OfferOrphans(ctx context.Context, nodeID string, orphans []*api.OfferedOrphan) (map[string]string, error)
 	// ReportVolumes reports on the node's dynamic volumes.
@@ -100,6 +102,7 @@ type Config struct {
 	PluginDir    string                   // of programs that provide secrets; default: in the data directory
 	Artifacts    artifact.Config          // Dir: set by the node
 	Drivers      map[string]driver.Driver // by their names in job files
+	Images       Images                   // of containers; nil: the node keeps none
 	Keeper       Keeper                   // keeps tasks that outlive the agent; nil: no driver has such tasks
 	Logger       *slog.Logger
 	Traffic      taskenv.Traffic

@@ -63,7 +63,22 @@ func (c *condition) holds(n *api.Node) bool {
 	if c.operand == api.OperandNotEqual {
 		return left != right || hasLeft != hasRight
 	}
+	if c.operand == api.OperandVersion && c.left.space == "attr" && c.left.name == kernelVersion {
+		left = releasedKernel(left)
+	}
 	return hasLeft && hasRight && c.test(left, right)
+}
+
+const kernelVersion = "kernel.version"
+
+// releasedKernel removes what a distribution adds to the version of a kernel, as in 6.1.0-37-amd64. It is not
+// a pre-release, as 6.2.0-rc1 is.
+func releasedKernel(release string) string {
+	number, suffix, found := strings.Cut(release, "-")
+	if found && !strings.HasPrefix(suffix, "rc") {
+		return number
+	}
+	return release
 }
 
 // test returns the comparison of two values that both exist. It prepares the comparison

@@ -83,6 +83,22 @@ func TestConstraints(t *testing.T) {
 	}
 }
 
+// The suffix of a distribution's kernel is no pre-release, and that of a release candidate is one.
+func TestKernelsOfDistributionsHaveVersions(t *testing.T) {
+	for release, want := range map[string]bool{
+		"6.1.0": true, "6.1.0-37-amd64": true, "5.15.167.4-microsoft-standard-WSL2": true, "6.8.0-1021-aws": true,
+		"5.4.0-216-generic": false, "6.1.0-rc3": false, "": false, "-37": false,
+	} {
+		n := &api.Node{Attributes: map[string]string{"kernel.version": release}, Meta: map[string]string{"kernel.version": release}}
+		if got := newCondition("${attr.kernel.version}", "version", ">= 5.10").holds(n); got != want {
+			t.Errorf("%q: %t, want %t", release, got, want)
+		}
+		if newCondition("${meta.kernel.version}", "version", ">= 5.10").holds(n) != (release == "6.1.0") {
+			t.Errorf("%q: the version of a meta value changed", release)
+		}
+	}
+}
+
 func TestUniqueTargetsEscapeTheClass(t *testing.T) {
 	for target, want := range map[string]bool{
 		"${attr.kernel.name}": false, "${attr.unique.hostname}": true, "${meta.unique.owner}": true,

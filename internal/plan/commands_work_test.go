@@ -22,6 +22,9 @@ import (
 //
 //	job-restart [batch=N] [wait=D] [gate=true] [max=N] [on_error=X] [groups=G,...] [tasks=T,...]   an operator asks for a
 //	                            rolling restart, then evaluate
+//	renders INSTANCE...|all VALUE    the nodes report a newer rendering of local/conf with a value, which waits for a
+//	                            rolling restart; "-": none any longer
+//	follow-templates            start the restart that templates ask for, if one is due, then evaluate
 //	pause-restart, resume-restart, cancel-restart    then evaluate
 //	restart-of                  print how the newest restart stands
 //	instance VERB NAME [tasks=T,...] [why=WORD]      restart, replace, pause or resume an instance, then evaluate
@@ -35,6 +38,8 @@ import (
 func init() {
 	verbs["job-restart"] = func(w *world, args, _ []string) string { return w.startRestart(pairs(args)) }
 	verbs["restart-of"] = func(w *world, _, _ []string) string { return w.restartOf() }
+	verbs["renders"] = func(w *world, args, _ []string) string { w.renders(args[:len(args)-1], args[len(args)-1]); return "" }
+	verbs["follow-templates"] = func(w *world, _, _ []string) string { return w.followTemplates() }
 	verbs["instance"] = func(w *world, args, _ []string) string { return w.instanceVerb(args[0], args[1], pairs(args[2:])) }
 	verbs["instances"] = func(w *world, _, _ []string) string { return w.listInstances() }
 	events["pause-restart"] = func(w *world, _, _ []string) { w.changeRestart(api.RestartPaused) }
@@ -80,6 +85,37 @@ func (w *world) startRestart(options map[string]string) string {
 	}
 	w.apply(&state.PutRestart{Restart: j})
 	return w.print(w.evaluation())
+}
+
+func (w *world) renders(names []string, value string) {
+	w.t.Helper()
+	if value == "-" {
+		value = ""
+	}
+	for _, a := range w.instances(names) {
+		w.report(a, func(u *api.Allocation) {
+			states := map[string]*api.TaskState{}
+			for name, s := range a.TaskStates {
+				c := *s
+				c.Templates = []*api.TemplateState{{Destination: "local/conf", Pending: value}}
+				states[name] = &c
+			}
+			u.TaskStates = states
+		})
+	}
+}
+
+func (w *world) followTemplates() string {
+	w.t.Helper()
+	j, wake := operator.NewTemplateRestart(w.snapshot(), w.newest(), w.now)
+	switch {
+	case j != nil:
+		w.apply(&state.PutRestart{Restart: j})
+		return fmt.Sprintf("restart of group %s, %d at a time, by %s: %s\n", strings.Join(j.Groups, ", "), j.BatchSize, j.By, j.Reason) + w.print(w.evaluation())
+	case !wake.IsZero():
+		return fmt.Sprintf("due in %s\n", wake.Sub(w.now))
+	}
+	return "none is due\n"
 }
 
 func (w *world) changeRestart(status string) {

@@ -97,6 +97,36 @@ func TestFailDeploymentByHand(t *testing.T) {
 	}
 }
 
+// The cause of a failure may have been outside of the job.
+func TestAnEqualJobIsDeployedAgainAfterAFailure(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.addNode("n1", func(*api.Allocation, *api.Job) []event {
+			return []event{{status: api.AllocClientRunning}, {status: api.AllocClientRunning, healthy: healthy(false)}}
+		})
+		job := serviceJob("web", 2)
+		c.register(job.Copy())
+		c.until("failed", func(s *state.Snapshot) bool { return deploymentStatus(s, "web") == api.DeploymentFailed })
+		planned, err := c.PlanJob(c.Context(), &api.PlanJobRequest{Job: job.Copy()})
+		if err != nil || planned.Annotations == nil || planned.Annotations.DesiredUpdates["web"].InPlaceUpdate != 2 {
+			c.Errorf("the plan is %+v, %v; want both instances updated in place", planned, err)
+		}
+		c.register(job.Copy())
+		c.until("deployed again", func(s *state.Snapshot) bool {
+			d := s.LatestDeployment("default", "web")
+			return d.JobVersion == 1 && d.IsActive() && len(s.JobVersions("default", "web")) == 2
+		})
+		for _, a := range running(c.Store().Snapshot(), "web") {
+			if a.JobVersion() != 1 || a.IsUnhealthy() {
+				c.Errorf("%s is of version %d, unhealthy %t; want it to be judged anew", a.Name, a.JobVersion(), a.IsUnhealthy())
+			}
+		}
+		c.register(job.Copy())
+		if v := c.Store().Snapshot().Job("default", "web").Version; v != 1 {
+			c.Errorf("a job whose deployment runs is at version %d, want 1", v)
+		}
+	})
+}
+
 func TestDeploymentWithoutProgressFails(t *testing.T) {
 	simulate(t, func(c *cluster) {
 		c.addNode("n1", func(*api.Allocation, *api.Job) []event {

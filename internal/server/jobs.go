@@ -52,7 +52,7 @@ func (s *Server) registerJob(ctx context.Context, req *api.RegisterJobRequest) (
 		}
 	}
 	cmd := &state.RegisterJob{
-		Job: job, Submission: req.Submission,
+		Job: job, Submission: req.Submission, Again: again(snap, job, stored),
 		Evaluation: evaluationOf(job, api.TriggerJobRegister, req.EvalPriority, now),
 	}
 	switch {
@@ -65,6 +65,12 @@ func (s *Server) registerJob(ctx context.Context, req *api.RegisterJobRequest) (
 		}
 	}
 	return s.register(ctx, cmd, strings.Join(warnings, "\n"))
+}
+
+// again reports whether an equal job is to be deployed once more: the cause of its failed deployment may have
+// been outside of the job, such as a missing variable.
+func again(snap *state.Snapshot, job, stored *api.Job) bool {
+	return stored != nil && snap.Level() >= 3 && snap.HasFailedDeployment(stored) && api.SpecEqual(stored, job)
 }
 
 // register proposes the command and describes what it wrote, whatever others

@@ -34,7 +34,7 @@ func (s *Server) PlanJob(ctx context.Context, req *api.PlanJobRequest) (*api.Pla
 		res.Warnings = strings.TrimPrefix(res.Warnings+"\n"+err.Error(), "\n")
 	}
 	job.SubmitTime = now.UnixNano()
-	job = snap.JobAfterRegistration(job)
+	job = snap.JobAfterRegistration(job, again(snap, job, stored))
 	if stored != nil {
 		res.JobModifyIndex = stored.JobModifyIndex
 	}

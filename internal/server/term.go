@@ -158,7 +158,7 @@ func (s *Server) beginTerm(ctx context.Context) error {
 			},
 		},
 			control.NewRollout(), control.NewHeartbeat(s.heartbeats, s.cfg.Logger), control.NewArrival(), control.NewDrain(),
-			control.NewPeriodic(), control.NewPending(), control.NewConverge(), control.NewGC(s.cfg.GC), control.NewUninstalled(), control.NewTokens(),
+			control.NewPeriodic(), control.NewPending(), control.NewConverge(), control.NewRenderings(), control.NewGC(s.cfg.GC), control.NewUninstalled(), control.NewTokens(),
 			control.NewRootKeys(s, s.cfg.Logger), control.NewLockExpiry(s.locks),
 			control.NewStacks(), control.NewShifts(t.traffic), control.NewSweep(s.cfg.SweepInterval, s.observedUses))
 	})

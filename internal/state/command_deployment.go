@@ -37,7 +37,7 @@ func (c *UpdateDeployment) apply(t *txn) error {
 	t.endDeployment(DeploymentUpdate{c.ID, c.Status, c.Reason, c.Description}, c.Troubles, c.Time)
 	modifyIndex := uint64(0)
 	if current := t.Job(d.Namespace, d.JobID); c.Job != nil && current != nil {
-		stored := t.registerJob(current, c.Job, t.Submission(d.Namespace, d.JobID, c.Job.Version))
+		stored := t.registerJob(current, c.Job, t.Submission(d.Namespace, d.JobID, c.Job.Version), false)
 		modifyIndex = stored.JobModifyIndex
 	}
 	t.putJobEvaluation(c.Evaluation, modifyIndex)

@@ -16,6 +16,15 @@ type RegisterJob struct {
 	Submission   *api.JobSubmission // nil: none
 	Evaluation   *api.Evaluation    // nil: none
 	EnforceIndex *uint64            // reject unless the current JobModifyIndex is this; 0: the job must be new
+	Again        bool               // an equal job is a new version as well if the deployment of the current one failed
+}
+
+// needs returns the level of servers that know Again.
+func (c *RegisterJob) needs() (int, string) {
+	if c.Again {
+		return 3, "deploy a job again whose deployment failed"
+	}
+	return firstLevel, ""
 }
 
 // Name implements Command.
@@ -28,7 +37,7 @@ func (c *RegisterJob) apply(t *txn) error {
 	if err := t.CheckRegistration(c.Job, c.EnforceIndex); err != nil {
 		return err
 	}
-	stored := t.registerJob(t.Job(c.Job.Namespace, c.Job.ID), c.Job, c.Submission)
+	stored := t.registerJob(t.Job(c.Job.Namespace, c.Job.ID), c.Job, c.Submission, c.Again)
 	t.putJobEvaluation(c.Evaluation, stored.JobModifyIndex)
 	return nil
 }
@@ -46,8 +55,8 @@ func (c *content) CheckRegistration(job *api.Job, enforce *uint64) error {
 }
 
 // registerJob stores job after current (nil if it is new) and returns the stored job.
-func (t *txn) registerJob(current, job *api.Job, submission *api.JobSubmission) *api.Job {
-	j, isVersion := t.jobAfter(current, job, t.index)
+func (t *txn) registerJob(current, job *api.Job, submission *api.JobSubmission, again bool) *api.Job {
+	j, isVersion := t.jobAfter(current, job, t.index, again)
 	if !isVersion {
 		submission = nil
 	}
@@ -57,14 +66,20 @@ func (t *txn) registerJob(current, job *api.Job, submission *api.JobSubmission) 
 
 // JobAfterRegistration returns the job as RegisterJob would store it in the next log
 // entry.
-func (v *Snapshot) JobAfterRegistration(job *api.Job) *api.Job {
-	j, _ := v.jobAfter(v.Job(job.Namespace, job.ID), job, v.index+1)
+func (v *Snapshot) JobAfterRegistration(job *api.Job, again bool) *api.Job {
+	j, _ := v.jobAfter(v.Job(job.Namespace, job.ID), job, v.index+1, again)
 	return j
+}
+
+// HasFailedDeployment reports whether the deployment of the job's current version failed.
+func (c *content) HasFailedDeployment(j *api.Job) bool {
+	d := c.LatestDeployment(j.Namespace, j.ID)
+	return d != nil && d.Status == api.DeploymentFailed && d.JobCreateIndex == j.CreateIndex && d.JobVersion == j.Version
 }
 
 // jobAfter returns the job that is stored after current (nil if it is new) at index, and
 // reports whether it is a new version.
-func (c *content) jobAfter(current, job *api.Job, index uint64) (after *api.Job, isVersion bool) {
+func (c *content) jobAfter(current, job *api.Job, index uint64, again bool) (after *api.Job, isVersion bool) {
 	j := *job
 	j.CreateIndex, j.ModifyIndex, j.JobModifyIndex = index, index, index
 	j.Status, j.Version, j.Stable = api.JobStatusPending, 0, false
@@ -73,7 +88,7 @@ func (c *content) jobAfter(current, job *api.Job, index uint64) (after *api.Job,
 		return &j, true
 	}
 	j.CreateIndex, j.Status, j.Version = current.CreateIndex, current.Status, current.Version
-	if api.SpecEqual(current, &j) && current.Stop == j.Stop {
+	if api.SpecEqual(current, &j) && current.Stop == j.Stop && !(again && c.HasFailedDeployment(current)) {
 		j.Stable, j.VersionTag = current.Stable, current.VersionTag
 		if j.SubmitTime == 0 {
 			j.SubmitTime = current.SubmitTime
@@ -244,7 +259,7 @@ func (c *ScaleJob) apply(t *txn) error {
 		if c.Event != nil && c.Event.Time > 0 {
 			j.SubmitTime = c.Event.Time
 		}
-		modifyIndex = t.registerJob(current, &j, t.Submission(c.Namespace, c.ID, current.Version)).JobModifyIndex
+		modifyIndex = t.registerJob(current, &j, t.Submission(c.Namespace, c.ID, current.Version), false).JobModifyIndex
 	}
 	if c.Event != nil {
 		t.addScalingEvent(c, int64(previous))

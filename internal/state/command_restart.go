@@ -91,6 +91,9 @@ func (c *UpdateRestart) do(t *txn) {
 	if !r.IsActive() {
 		r.NextBatch = time.Time{}
 	}
+	if r.Templates && r.Status == api.RestartCancelled {
+		r.Declined = t.pendingTemplates(r.JobKey())
+	}
 	t.decide(r.Namespace, r.JobID)
 	t.putRestart(r)
 	t.putJobEvaluation(c.Evaluation, 0)

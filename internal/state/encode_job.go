@@ -11,12 +11,12 @@ import (
 func (c *RegisterJob) encode() *wire.Command {
 	return &wire.Command{Kind: &wire.Command_RegisterJob{RegisterJob: &wire.RegisterJob{
 		JobJson: document(c.Job), SubmissionJson: document(c.Submission),
-		Evaluation: encodeEvaluation(c.Evaluation), EnforceIndex: c.EnforceIndex,
+		Evaluation: encodeEvaluation(c.Evaluation), EnforceIndex: c.EnforceIndex, Again: c.Again,
 	}}}
 }
 
 func decodeRegisterJob(w *wire.RegisterJob) (_ *RegisterJob, err error) {
-	c := &RegisterJob{EnforceIndex: w.EnforceIndex}
+	c := &RegisterJob{EnforceIndex: w.EnforceIndex, Again: w.Again}
 	if c.Job, err = parseJob(w.JobJson); err != nil {
 		return nil, err
 	}

@@ -83,11 +83,20 @@ const (
 	restoresSnapshot = "restore a snapshot"
 	replacesRoot     = "replace the root certificate"
 	controlsAccess   = "change policies, roles and tokens"
+	followsTemplates = "restart the instances whose templates changed"
 	limitsNamespaces = "limit namespaces by quotas and node pools"
 )
 
 func (c *StageRestore) needs() (int, string) { return 2, restoresSnapshot }
 func (c *RestoreState) needs() (int, string) { return 2, restoresSnapshot }
+
+// Earlier versions would restart every instance.
+func (c *PutRestart) needs() (int, string) {
+	if c.Restart != nil && c.Restart.Templates {
+		return 3, followsTemplates
+	}
+	return firstLevel, ""
+}
 
 func (c *putObject[T]) needs() (int, string)    { return c.noun.needs(c.object) }
 func (c *deleteObject[T]) needs() (int, string) { return c.noun.needs(nil) }

@@ -29,6 +29,9 @@ func (l *Live) Width() int {
 	return unlimited
 }
 
+// IsTerminal reports whether the status is visible.
+func (l *Live) IsTerminal() bool { return l.tty }
+
 // Say writes one line above the status.
 func (l *Live) Say(format string, args ...any) {
 	l.mu.Lock()

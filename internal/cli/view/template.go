@@ -18,7 +18,11 @@ func templateTable(p *term.Page, list []*api.TemplateState) {
 	var rows [][]string
 	for _, t := range list {
 		if t != nil {
-			rows = append(rows, []string{t.Destination, human.Dash(whenTime(p.Now, t.Rendered)), human.Dash(t.Waiting)})
+			waits := t.Waiting
+			if waits == "" && t.Pending != "" {
+				waits = "its turn in a rolling restart: values changed"
+			}
+			rows = append(rows, []string{t.Destination, human.Dash(whenTime(p.Now, t.Rendered)), human.Dash(waits)})
 		}
 	}
 	p.Table([]string{"Template", "Rendered", "Waits for"}, rows)

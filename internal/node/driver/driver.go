@@ -56,17 +56,20 @@ type Driver interface {
 
 // A Task describes one run of a task.
 type Task struct {
-	ID         string // unique per run on this node: ALLOC/TASK/RUN
-	AllocID    string
-	Name       string
-	Config     map[string]any // the job file's config block, interpolated
-	Env        []string       // KEY=value, complete
-	User       string         // name or uid; "" means the driver's default
-	Dir        Dir
-	Logs       Logs
-	Resources  Limits
-	KillSignal string // as in api.Task
-	Daemon     bool   // the processes that its main process leaves behind are the task
+	ID      string // unique per run on this node: ALLOC/TASK/RUN
+	AllocID string
+	JobID   string
+	// JobNamespace is the namespace of the job.
+	JobNamespace string
+	Name         string
+	Config       map[string]any // the job file's config block, interpolated
+	Env          []string       // KEY=value, complete
+	User         string         // name or uid; "" means the driver's default
+	Dir          Dir
+	Logs         Logs
+	Resources    Limits
+	KillSignal   string // as in api.Task
+	Daemon       bool   // the processes that its main process leaves behind are the task
 	// Mounts are volumes and other additions to what the task sees, in this order.
 	Mounts []Mount
 	// Network is the group's own network; nil: the task uses the network of the host.
@@ -87,6 +90,9 @@ type Task struct {
 	// Notify tells the user about a step of a long start; it may be nil. Each message of one start
 	// replaces the one before, except the first.
 	Notify func(message string)
+	// Progress is Notify with the bytes that are done, of a total. Each call can become an entry in the servers' log: calls
+	// are at least some seconds apart.
+	Progress func(message string, done, total int64)
 }
 
 // A Mount makes a directory or file of the host visible in a task.

@@ -35,10 +35,12 @@ type Puller struct {
 type Request struct {
 	Image     string
 	Owner     string                // of the lease
+	Use       []store.Use           // whose image it is
 	Platform  *v1.Platform          // nil: the node's
 	Login     *registry.Credentials // nil: those of the keychain
 	Anonymous bool                  // pull without credentials if the keychain fails
 	Layout    *os.Root              // directory of an OCI layout to read instead of a registry
+	Source    registry.Source       // to read instead of a registry; it holds one image
 	Progress  func(Progress)        // may be nil; called by one goroutine at a time
 }
 
@@ -54,6 +56,9 @@ func (p *Puller) open(ctx context.Context, r *Request) (registry.Reference, regi
 	ref, err := registry.ParseReference(r.Image)
 	if err != nil {
 		return ref, nil, err
+	}
+	if r.Source != nil {
+		return ref, r.Source, nil
 	}
 	if r.Layout != nil {
 		return ref, registry.OpenLayout(r.Layout), nil
@@ -83,7 +88,7 @@ func (p *Puller) Resolve(ctx context.Context, r Request) (registry.Reference, er
 
 // identifier returns the tag or digest to ask the source for. A layout holds one image.
 func identifier(r *Request, ref registry.Reference) string {
-	if r.Layout != nil && ref.Tag != "" {
+	if (r.Layout != nil || r.Source != nil) && ref.Tag != "" {
 		return ""
 	}
 	return ref.Identifier()
@@ -97,7 +102,7 @@ func (p *Puller) Cached(r Request) (*store.Image, error) {
 		return nil, err
 	}
 	if found := p.Store.Find(ref.String(), platformName(r.platform())); found != nil {
-		return p.Store.Lease(found.Digest, r.Owner)
+		return p.Store.Lease(found.Digest, r.Owner, r.Use...)
 	}
 	return nil, nil
 }
@@ -111,7 +116,7 @@ func (p *Puller) Pull(ctx context.Context, r Request) (*store.Image, error) {
 	}
 	if ref.Tag == "" {
 		if found := p.Store.Find(ref.String(), platformName(r.platform())); found != nil {
-			if i, err := p.Store.Lease(found.Digest, r.Owner); i != nil || err != nil {
+			if i, err := p.Store.Lease(found.Digest, r.Owner, r.Use...); i != nil || err != nil {
 				return i, err
 			}
 		}
@@ -129,12 +134,12 @@ func (p *Puller) pull(ctx context.Context, ref registry.Reference, source regist
 		return nil, err
 	}
 	if have := p.Store.Image(m.Digest); have != nil && have.Platform == platformName(r.platform()) {
-		i, err := p.Store.Lease(m.Digest, r.Owner)
+		i, err := p.Store.Lease(m.Digest, r.Owner, r.Use...)
 		if err != nil {
 			return nil, err
 		}
 		if i != nil {
-			return p.Store.Record(i, ref.String(), r.Owner)
+			return p.Store.Record(i, ref.String(), r.Owner, r.Use...)
 		}
 	}
 	description, err := registry.Describe(ctx, source, m, r.platform())
@@ -154,7 +159,7 @@ func (p *Puller) pull(ctx context.Context, ref registry.Reference, source regist
 	for _, id := range description.DiffIDs {
 		image.Layers = append(image.Layers, store.Layer{DiffID: id})
 	}
-	return p.Store.Record(image, ref.String(), r.Owner)
+	return p.Store.Record(image, ref.String(), r.Owner, r.Use...)
 }
 
 // layers makes all layers present. The first failure ends the others.

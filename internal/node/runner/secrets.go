@@ -73,6 +73,10 @@ func lacking(items map[string]string, keys []string) (missing []string) {
 	return missing
 }
 
+// secretRetryMost is the longest pause before a task asks again for a variable that it waits for. People look at
+// the screen meanwhile.
+const secretRetryMost = 4 * time.Second
+
 // awaitVariable reads a variable with the task's identity, and waits until it has all items that the
 // task needs. The task's events say what it waits for, once per reason.
 func (t *task) awaitVariable(ctx context.Context, a *api.Allocation, s *api.Task, block *api.Secret, path string, keys []string) (map[string]string, error) {
@@ -81,7 +85,7 @@ func (t *task) awaitVariable(ctx context.Context, a *api.Allocation, s *api.Task
 		namespace = a.Namespace
 	}
 	said := ""
-	for pause := identityRetry; ; pause = min(2*pause, identityRetryMost/2) {
+	for pause := identityRetry; ; pause = min(2*pause, secretRetryMost) {
 		token, err := t.signedIdentity(ctx, a, s, &api.Identity{})
 		if err != nil {
 			return nil, err

@@ -171,7 +171,8 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 	if err := recorded(); err != nil {
 		return nil, setupFailure(err)
 	}
-	dt.Notify, dt.PinImage, dt.Own = t.notifier(), t.pinImage(a.ID), t.own
+	dt.Notify, dt.Progress = t.notifiers()
+	dt.PinImage, dt.Own = t.pinImage(a.ID), t.own
 	handle, err := d.Start(ctx, dt)
 	if err != nil {
 		e := driverFailure(err)
@@ -218,7 +219,7 @@ func (t *task) driverTaskWith(a *api.Allocation, g *api.Group, s *api.Task, run 
 	env.AddSecrets(t.secrets)
 	env.Add(rendered)
 	dt := &driver.Task{
-		ID: runID(a.ID, s.Name, run), AllocID: a.ID, Name: s.Name, Config: env.ReplaceConfig(s.Config), Env: env.List(),
+		ID: runID(a.ID, s.Name, run), AllocID: a.ID, JobNamespace: a.Namespace, JobID: a.JobID, Name: s.Name, Config: env.ReplaceConfig(s.Config), Env: env.List(),
 		User: env.Replace(s.User), Dir: dir, Resources: taskenv.Limits(a, s), KillSignal: s.KillSignal, Daemon: s.Daemon, Ports: taskenv.Ports(a, s),
 		Network: t.r.host.networkOf(a.ID),
 		Logs: driver.Logs{

@@ -28,6 +28,9 @@ type templateRecord struct {
 	Renderings map[string]*templates.Rendering `json:",omitempty"` // by destination; replaced, never changed in place
 	// Owed is the signal or script that is still to follow a change that is recorded.
 	Owed string `json:",omitempty"`
+	// Pending identifies, by destination, the values of newer renderings that wait for a rolling restart. It is replaced,
+	// never changed in place.
+	Pending map[string]string `json:",omitempty"`
 }
 
 // scope returns what the templates of a run read.
@@ -180,6 +183,9 @@ func (t *task) recordRenderings(results []*templates.Result) (changed bool) {
 		}
 	}
 	t.templates.Renderings = next
+	for _, r := range results {
+		t.setPending(r.DestPath, "")
+	}
 	t.showTemplates(nil)
 	return changed
 }
@@ -196,12 +202,12 @@ func (t *task) noteWaiting(results []*templates.Result) {
 func (t *task) showTemplates(results []*templates.Result) {
 	states := make([]*api.TemplateState, 0, len(t.spec.Templates))
 	for _, spec := range t.spec.Templates {
-		s := &api.TemplateState{Destination: spec.DestPath}
+		s := &api.TemplateState{Destination: spec.DestPath, Pending: t.templates.Pending[spec.DestPath]}
 		if last := t.templates.Renderings[spec.DestPath]; last != nil {
 			s.Rendered = last.At
 		}
 		for _, r := range results {
-			if r.Template == spec {
+			if r.DestPath == spec.DestPath {
 				if !isBeingRead(r.Waiting) {
 					s.Waiting = r.Waiting
 				}

@@ -101,8 +101,9 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// look renders the templates, and returns the results that differ from the record. A template that waits keeps its
-// last rendering. again reports whether one failed although its values are known.
+// look renders the templates, and returns the results that differ from the record, except for those whose difference
+// waits for a rolling restart already. A template that waits keeps its last rendering. again reports whether one failed
+// although its values are known.
 func (k *keeper) look(all []*api.Template) (changed []*templates.Result, again bool) {
 	results := templates.Render(k.watch, k.scope, all)
 	words := ""
@@ -114,9 +115,10 @@ func (k *keeper) look(all []*api.Template) (changed []*templates.Result, again b
 			words, again = fmt.Sprintf("Template %q keeps its last rendering: %v", r.DestPath, r.Err), r.SourcePath != ""
 		case r.Waiting != "" && !isBeingRead(r.Waiting):
 			words = fmt.Sprintf("Template %q keeps its last rendering, and waits for %s", r.DestPath, r.Waiting)
-		case r.Content != nil && r.IsChange(k.t.templates.Renderings[r.DestPath]):
+		case r.Content != nil && r.IsChange(k.t.templates.Renderings[r.DestPath]) && !k.t.isPending(r):
 			changed = append(changed, r)
 		}
+		k.t.dropPending(r)
 	}
 	if words == "" {
 		if err := k.watch.Away(); err != nil {
@@ -138,7 +140,10 @@ func (k *keeper) look(all []*api.Template) (changed []*templates.Result, again b
 // follow waits until the values are stable, writes the changed files, and tells the task.
 func (k *keeper) follow(ctx context.Context, all []*api.Template) {
 	changed := k.settle(ctx, all)
-	if ctx.Err() != nil || len(changed) == 0 {
+	if ctx.Err() != nil {
+		return
+	}
+	if changed = k.t.notePending(changed); len(changed) == 0 {
 		return
 	}
 	_, err := variablesOf(changed) // the next run reads them

@@ -34,7 +34,9 @@ type Result struct {
 	Inputs  []byte
 	Waiting string // what it waits for
 	Unread  bool   // it waits only for answers of the servers
-	Err     error
+	// Values identifies the values: equal ones on all nodes, without revealing them.
+	Values string
+	Err    error
 
 	text string // of the template
 }
@@ -138,7 +140,7 @@ func Render(w *Watch, s Scope, all []*api.Template) []*Result {
 				return m.State == template.Absent || m.State == template.Forbidden
 			})
 		default:
-			r.Content, r.Inputs = out.Output, w.inputs(text, out.Needs)
+			r.Content, r.Inputs, r.Values = out.Output, w.inputs(text, out.Needs), w.identify(t.DestPath, out.Needs)
 		}
 	}
 	w.Need(needs)
@@ -165,6 +167,21 @@ func (x *Watch) inputs(text string, needs []template.Dependency) []byte {
 		return nil
 	}
 	return data
+}
+
+// identify returns what identifies the values of a template: a digest of their stamps, which every server
+// derives from the state alone. A digest of the values themselves would let readers of allocations guess short secrets.
+func (x *Watch) identify(destination string, needs []template.Dependency) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q", destination)
+	x.w.mu.Lock()
+	defer x.w.mu.Unlock()
+	for _, d := range needs {
+		if k := x.known[d]; k != nil {
+			fmt.Fprintf(h, "%q%q%q%q", d.Kind, d.Namespace, d.Name, k.stamp)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
 // BeingRead ends the text about a value that the servers have not sent yet.
@@ -195,7 +212,9 @@ func (x *Watch) describe(s Scope, m template.Missing) string {
 // Strongest returns the strongest of the change modes.
 func Strongest(changed []*Result) string {
 	for _, mode := range []string{api.TemplateRestart, api.TemplateSignal, api.TemplateScript} {
-		if slices.ContainsFunc(changed, func(r *Result) bool { return r.ChangeMode == mode }) {
+		if slices.ContainsFunc(changed, func(r *Result) bool {
+			return r.ChangeMode == mode || r.ChangeMode == api.TemplateRolling && mode == api.TemplateRestart
+		}) {
 			return mode
 		}
 	}

@@ -98,6 +98,9 @@ func (r *restarter) restartSteps(p *tree.Phase, j *api.JobRestart) {
 		for i := range g.Instances {
 			in := &g.Instances[i]
 			tasks := r.restartable(in, j)
+			if j.Templates && len(tasks) == 0 && (in.Alloc == nil || !told[in.Alloc.ID]) {
+				continue // it has the newest rendering
+			}
 			if len(tasks) == 0 && (in.Alloc == nil || !told[in.Alloc.ID]) && len(j.Tasks) > 0 && !hasTask(g.Def, j.Tasks) {
 				continue
 			}
@@ -122,11 +125,17 @@ func (r *restarter) restartable(in *facts.Instance, j *api.JobRestart) (tasks []
 	}
 	for _, t := range g.Tasks {
 		l, _ := launch.Of(a, t.Name)
-		if (len(j.Tasks) == 0 || slices.Contains(j.Tasks, t.Name)) && (l.Token == j.ID || !l.Hold && launch.KeepsRunning(a, g, t)) {
+		if (len(j.Tasks) == 0 || slices.Contains(j.Tasks, t.Name)) && (!j.Templates || l.Token == j.ID || hasNewerRendering(a, t.Name)) && (l.Token == j.ID || !l.Hold && launch.KeepsRunning(a, g, t)) {
 			tasks = append(tasks, t.Name)
 		}
 	}
 	return tasks
+}
+
+// hasNewerRendering reports whether a task waits for a rolling restart with a newer rendering of a template.
+func hasNewerRendering(a *api.Allocation, task string) bool {
+	all, _ := a.TaskStates[task].PendingTemplates()
+	return len(all) > 0
 }
 
 func (r *restarter) restartStep(in *facts.Instance, j *api.JobRestart, tasks []string, told map[string]bool) tree.Step {
@@ -137,7 +146,7 @@ func (r *restarter) restartStep(in *facts.Instance, j *api.JobRestart, tasks []s
 		st.Why = "it does not run: its next start counts as the restart"
 	case told[a.ID]:
 		st.Status, st.Why = r.cameBack(j, a)
-	case a.CreateIndex > j.CreateIndex:
+	case a.CreateIndex > j.CreateIndex && !j.Templates:
 		st.Why = whyNewer
 	case r.Paused(in, nil) != nil:
 		st.Why = decision.Describe("paused", r.Paused(in, nil)) + "; resuming it starts it again"

@@ -5,6 +5,7 @@ package facts
 
 import (
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/plan/opt"
 )
 
 // KnownHealth returns the known health of an instance, which stays valid when the
@@ -65,12 +66,16 @@ func (f *Facts) HasStragglers() bool {
 }
 
 // CarriedHealth returns the health of an instance that stays valid under the newest
-// version; nil if the new version probes it differently, or the health is unknown.
+// version; nil if the new version probes it differently, or the health is unknown. An instance
+// that was unhealthy is judged again: what it lacked may be there now.
 func (f *Facts) CarriedHealth(in *Instance) *bool {
 	if f.NeedsProof(in.Group, in.Alloc) {
 		return nil
 	}
-	return KnownHealth(in)
+	if healthy := KnownHealth(in); opt.Of(healthy) {
+		return healthy
+	}
+	return nil
 }
 
 // IsAnswering reports whether the allocation passes its current checks, as far as its

@@ -16,6 +16,7 @@ type Reader interface {
 	LatestDeployment(namespace, id string) *api.Deployment
 	JobVersions(namespace, id string) []*api.Job // those that are kept, newest first
 	LatestRestart(namespace, id string) *api.JobRestart
+	DeclinedTemplates(namespace, id string) *api.JobRestart
 	// Decisions are those on the job and its instances, oldest first.
 	Decisions(namespace, id string) []*api.Decision
 	// BlockedEvaluation is the one that waits for room for the job; nil if none does.

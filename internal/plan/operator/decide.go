@@ -378,7 +378,7 @@ func (c *decisionTarget) allowsRestart() error {
 		return api.Errorf(api.CodeInvalid, "plan %q is the restart that runs: start another one when it has ended", c.tree.Name)
 	}
 	if c.tree.Name == api.PlanDeploy && c.isLeftOut() {
-		return c.refuse("the deployment of version " + strconv.FormatUint(c.view.Job.Version, 10) + " has ended: register a version that works, or revert to one")
+		return c.refuse("the deployment of version " + strconv.FormatUint(c.view.Job.Version, 10) + " has ended: run the job again once the cause is mended, or a version that works, or revert to one")
 	}
 	for _, p := range c.scope() {
 		for i := range p.Steps {

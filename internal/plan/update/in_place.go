@@ -35,6 +35,9 @@ func NeedRestart(old, new *api.Job) []string {
 				continue
 			}
 			list = append(list, restartFields(t, now, in+", ")...)
+			if templatesDiffer(t.Templates, now.Templates) {
+				list = append(list, in+", Templates")
+			}
 			list = append(list, serviceFields(t.Services, now.Services, in+", ")...)
 		}
 		for _, t := range is.Tasks {

@@ -5,6 +5,7 @@ package update
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -50,7 +51,7 @@ var effects = map[reflect.Type]map[string]effect{
 		"Constraints": whereabouts, "Affinities": inPlace, "Env": replaces, "Services": looksInto,
 		"Resources": replaces, "Restart": inPlace, "Meta": replaces, "KillTimeout": inPlace,
 		"Logs": replaces, "Artifacts": replaces, "Vault": replaces, "Consul": replaces,
-		"Templates": replaces, "DispatchPayload": replaces, "VolumeMounts": replaces, "CSIPlugin": replaces,
+		"Templates": looksInto, "DispatchPayload": replaces, "VolumeMounts": replaces, "CSIPlugin": replaces,
 		"Leader": replaces, "ShutdownDelay": inPlace, "KillSignal": inPlace, "Kind": replaces,
 		"Scaling": inPlace, "Secrets": replaces, "Identity": replaces, "Identities": replaces,
 		"Actions": inPlace, "Schedule": replaces, "Goal": replaces, "Essential": replaces, "Monitor": inPlace,
@@ -104,11 +105,28 @@ func tasksDiffer(old, new []*api.Task) bool {
 	}
 	for _, was := range old {
 		is := find(new, func(t *api.Task) bool { return t.Name == was.Name })
-		if is == nil || differs(was, is) || servicesDiffer(was.Services, is.Services) {
+		if is == nil || differs(was, is) || templatesDiffer(was.Templates, is.Templates) || servicesDiffer(was.Services, is.Services) {
 			return true
 		}
 	}
 	return false
+}
+
+// templatesDiffer compares the templates of a task. Whether a change restarts the task at once or in its turn is followed
+// in place: the default depends on the number of instances, which changes without replacing any.
+func templatesDiffer(old, new []*api.Template) bool {
+	return !slices.EqualFunc(old, new, func(was, is *api.Template) bool {
+		if was == nil || is == nil {
+			return was == is
+		}
+		a, b := *was, *is
+		for _, t := range []*api.Template{&a, &b} {
+			if t.ChangeMode == api.TemplateRolling {
+				t.ChangeMode = api.TemplateRestart
+			}
+		}
+		return reflect.DeepEqual(a, b)
+	})
 }
 
 // servicesDiffer compares services that both have; that one comes or goes is

@@ -50,6 +50,30 @@ func TestFieldsThatReplaceDo(t *testing.T) {
 	}
 }
 
+// TestRollingRestartsAreFollowedInPlace changes templates: the mode rolling changes in place, everything else replaces.
+func TestRollingRestartsAreFollowedInPlace(t *testing.T) {
+	job := func(mode, data string) *api.Job {
+		j := jobOfOne()
+		j.Groups[0].Tasks[0].Templates = []*api.Template{{DestPath: "local/a", EmbeddedTmpl: data, ChangeMode: mode}}
+		return j
+	}
+	for _, c := range []struct {
+		old, new *api.Job
+		want     bool
+	}{
+		{job(api.TemplateRestart, "x"), job(api.TemplateRolling, "x"), false},
+		{job(api.TemplateRolling, "x"), job(api.TemplateRestart, "x"), false},
+		{job(api.TemplateRolling, "x"), job(api.TemplateRolling, "y"), true},
+		{job(api.TemplateRolling, "x"), job(api.TemplateNoop, "x"), true},
+		{job(api.TemplateRolling, "x"), jobOfOne(), true},
+	} {
+		a, b := c.old.Groups[0], c.new.Groups[0]
+		if got := Destructive(c.old, a, c.new, b); got != c.want || len(NeedRestart(c.old, c.new)) > 0 != c.want {
+			t.Errorf("%+v to %+v: destructive is %t, want %t", a.Tasks[0].Templates, b.Tasks[0].Templates, got, c.want)
+		}
+	}
+}
+
 func jobOfOne() *api.Job {
 	return &api.Job{ID: "j", Groups: []*api.Group{{
 		Name: "g", Tasks: []*api.Task{{Name: "t", Services: []*api.Service{{Name: "s"}}}},

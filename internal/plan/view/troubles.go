@@ -112,6 +112,9 @@ func (f *finder) look(in *facts.Instance, w activeStep) {
 	if f.addWaiting(in) {
 		found = true
 	}
+	if !a.IsClientTerminal() {
+		f.addDeclined(in)
+	}
 	if a.Serving != nil && !a.IsClientTerminal() {
 		for _, c := range a.Serving.Failing {
 			f.add(in, f.failing(in, c))

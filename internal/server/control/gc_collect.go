@@ -219,7 +219,7 @@ func (c *collection) isSpareDeployment(d *api.Deployment) bool {
 }
 
 func (c *collection) isSpareRestart(r *api.JobRestart) bool {
-	return !r.IsActive() && c.old(r.UpdatedAt.UnixNano(), c.t.Restart)
+	return !r.IsActive() && c.old(r.UpdatedAt.UnixNano(), c.t.Restart) && !c.snap.IsDeclining(r)
 }
 
 func (c *collection) isGoneNode(n *api.Node) bool {

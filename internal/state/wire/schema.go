@@ -6,4 +6,4 @@
 package wire
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "daa3489a2430c4822a920becaec9884ef0e2cf92e1e07d36d807cc3cf4093c9e"
+const schemaSum = "4b7b88be013de0e08be167932b2703c6ff074b8afa7156907f7f5bb0e0337102"

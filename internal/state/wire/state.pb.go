@@ -690,6 +690,7 @@ type RegisterJob struct {
 	SubmissionJson []byte                 `protobuf:"bytes,2,opt,name=submission_json,json=submissionJson,proto3" json:"submission_json,omitempty"`
 	Evaluation     *Evaluation            `protobuf:"bytes,3,opt,name=evaluation,proto3" json:"evaluation,omitempty"`
 	EnforceIndex   *uint64                `protobuf:"varint,4,opt,name=enforce_index,json=enforceIndex,proto3,oneof" json:"enforce_index,omitempty"`
+	Again          bool                   `protobuf:"varint,5,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
 }
@@ -750,6 +751,13 @@ func (x *RegisterJob) GetEnforceIndex() uint64 {
 		return *x.EnforceIndex
 	}
 	return 0
+}
+
+func (x *RegisterJob) GetAgain() bool {
+	if x != nil {
+		return x.Again
+	}
+	return false
 }
 
 type DeregisterJob struct {
@@ -4015,14 +4023,15 @@ const file_state_proto_rawDesc = "" +
 	"put_object\x18F \x01(\v2\x19.reeve.state.v1.PutObjectH\x00R\tputObject\x12C\n" +
 	"\rdelete_object\x18G \x01(\v2\x1c.reeve.state.v1.DeleteObjectH\x00R\fdeleteObject\x126\n" +
 	"\bdocument\x18P \x01(\v2\x18.reeve.state.v1.DocumentH\x00R\bdocumentB\x06\n" +
-	"\x04kind\"\xc9\x01\n" +
+	"\x04kind\"\xdf\x01\n" +
 	"\vRegisterJob\x12\x19\n" +
 	"\bjob_json\x18\x01 \x01(\fR\ajobJson\x12'\n" +
 	"\x0fsubmission_json\x18\x02 \x01(\fR\x0esubmissionJson\x12:\n" +
 	"\n" +
 	"evaluation\x18\x03 \x01(\v2\x1a.reeve.state.v1.EvaluationR\n" +
 	"evaluation\x12(\n" +
-	"\renforce_index\x18\x04 \x01(\x04H\x00R\fenforceIndex\x88\x01\x01B\x10\n" +
+	"\renforce_index\x18\x04 \x01(\x04H\x00R\fenforceIndex\x88\x01\x01\x12\x14\n" +
+	"\x05again\x18\x05 \x01(\bR\x05againB\x10\n" +
 	"\x0e_enforce_index\"\xa3\x01\n" +
 	"\rDeregisterJob\x12\x1c\n" +
 	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x12\x0e\n" +

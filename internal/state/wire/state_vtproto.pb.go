@@ -842,6 +842,16 @@ func (m *RegisterJob) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if m.Again {
+		i--
+		if m.Again {
+			dAtA[i] = 1
+		} else {
+			dAtA[i] = 0
+		}
+		i--
+		dAtA[i] = 0x28
+	}
 	if m.EnforceIndex != nil {
 		i = protohelpers.EncodeVarint(dAtA, i, uint64(*m.EnforceIndex))
 		i--
@@ -4344,6 +4354,9 @@ func (m *RegisterJob) SizeVT() (n int) {
 	if m.EnforceIndex != nil {
 		n += 1 + protohelpers.SizeOfVarint(uint64(*m.EnforceIndex))
 	}
+	if m.Again {
+		n += 2
+	}
 	n += len(m.unknownFields)
 	return n
 }
@@ -7342,6 +7355,26 @@ func (m *RegisterJob) UnmarshalVT(dAtA []byte) error {
 				}
 			}
 			m.EnforceIndex = &v
+		case 5:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Again", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Again = bool(v != 0)
 		default:
 			iNdEx = preIndex
 			skippy, err := protohelpers.Skip(dAtA[iNdEx:])

@@ -55,6 +55,11 @@ func (a *Authority) Pool() *x509.CertPool {
 	return pool
 }
 
+// PEM returns the authority's certificate.
+func (a *Authority) PEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
+}
+
 // Issue returns a certificate for names and addresses that is valid until a time.
 func (a *Authority) Issue(until time.Time, names ...string) Pair {
 	a.t.Helper()

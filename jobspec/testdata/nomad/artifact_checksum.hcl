@@ -15,7 +15,7 @@ job "artifact-checksum" {
         source      = "https://files.example.com/api-1.2.3.tar.gz"
         destination = "local/"
         options {
-          checksum = "sha256:4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945"
+          checksum = "sha256:a697ef548d466db009b179d5daad05af44483b253595fc38835ae9b157bce5ca"
         }
       }
     }

@@ -1,5 +1,6 @@
 # A repository at a tag, by SSH.
 # accept: yes
+# ends: fails: fetch git.example.com:shop/config.git: git: ssh
 
 job "artifact-git" {
   datacenters = ["dc1"]

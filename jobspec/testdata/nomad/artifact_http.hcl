@@ -1,5 +1,6 @@
 # A program from a web server.
 # accept: yes
+# ends: fails: /local/api is not executable
 
 job "artifact-http" {
   datacenters = ["dc1"]

@@ -9,10 +9,10 @@ job "artifact-plain" {
       driver = "exec"
 
       config {
-        command = "local/api"
+        command = "/usr/local/bin/api"
       }
       artifact {
-        source   = "http://files.internal/models/tiny.tar.gz"
+        source   = "http://files.internal:8088/models/tiny.tar.gz"
         insecure = true
         chown    = true
         options {

@@ -1,5 +1,6 @@
 # Instances on different nodes, and few in each rack.
 # accept: yes
+# ends: waits: distinct_hosts
 
 job "constraint-distinct-hosts" {
   datacenters = ["dc1"]

@@ -1,5 +1,6 @@
 # A device of the host in the container.
 # accept: yes
+# ends: fails: /dev/ttyUSB0 does not exist on the node
 
 job "docker-devices" {
   datacenters = ["dc1"]

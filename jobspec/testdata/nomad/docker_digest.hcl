@@ -1,5 +1,6 @@
 # An image by its digest.
 # accept: yes
+# ends: fails: the registry answered 404 Not Found
 
 job "docker-digest" {
   datacenters = ["dc1"]

@@ -1,5 +1,6 @@
 # A container with two GPUs.
 # accept: yes
+# ends: waits: missing devices: nvidia/gpu
 
 job "docker-gpu" {
   datacenters = ["dc1"]

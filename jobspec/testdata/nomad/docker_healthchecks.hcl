@@ -1,5 +1,6 @@
 # The health check of the image is disabled.
 # accept: yes
+# ends: waits: storage_opt needs a Docker daemon
 
 job "docker-healthchecks" {
   datacenters = ["dc1"]

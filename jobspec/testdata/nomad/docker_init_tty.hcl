@@ -1,5 +1,6 @@
 # An init process, a terminal, and groups.
 # accept: yes
+# ends: waits: interactive, tty need a Docker daemon
 
 job "docker-init-tty" {
   datacenters = ["dc1"]

@@ -1,5 +1,6 @@
 # A logging driver with options.
 # accept: yes
+# ends: waits: logging of type "fluentd" needs a Docker daemon
 
 job "docker-logging" {
   datacenters = ["dc1"]

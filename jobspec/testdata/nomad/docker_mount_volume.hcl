@@ -1,5 +1,6 @@
 # A named volume with a driver and labels.
 # accept: yes
+# ends: waits: mount of type "volume" needs a Docker daemon
 
 job "docker-mount-volume" {
   datacenters = ["dc1"]

@@ -1,5 +1,6 @@
 # A network of the container engine, with an alias and an address.
 # accept: yes
+# ends: waits: need a Docker daemon
 
 job "docker-network-alias" {
   datacenters = ["dc1"]

@@ -1,5 +1,6 @@
 # A reverse proxy on every node whose configuration lists the instances of a service.
 # accept: yes
+# ends: fails: Exit Code: 1
 
 job "edge" {
   type = "system"

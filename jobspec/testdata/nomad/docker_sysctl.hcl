@@ -1,5 +1,6 @@
 # Kernel parameters of the container.
 # accept: yes
+# ends: fails: would change the whole node
 
 job "docker-sysctl" {
   datacenters = ["dc1"]

@@ -1,5 +1,6 @@
 # Limits of the processes in a container.
 # accept: yes
+# ends without CAP_SYS_RESOURCE: fails: error setting rlimit
 
 job "docker-ulimit" {
   datacenters = ["dc1"]

@@ -1,5 +1,6 @@
 # Blocks for each element of a list and of a map.
 # accept: yes
+# ends: waits: ${meta.zone} = b
 
 locals {
   ports = { http = 8080, admin = 9090 }

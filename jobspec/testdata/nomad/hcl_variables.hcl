@@ -33,7 +33,7 @@ job "catalog" {
     task "catalog" {
       driver = "exec"
       config {
-        command = "/opt/catalog-${var.image_version}/bin/catalog"
+        command = "/usr/local/catalog-${var.image_version}/bin/catalog"
         args    = concat(["--zones", join(",", var.zones)], [for k, v in var.features : "--${k}" if v])
       }
     }

@@ -1,5 +1,6 @@
 # A device by vendor and type, with a constraint and a preference.
 # accept: yes
+# ends: waits: missing devices: nvidia/gpu
 
 job "resources-device" {
   datacenters = ["dc1"]

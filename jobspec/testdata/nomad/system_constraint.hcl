@@ -1,5 +1,6 @@
 # A system job for some of the nodes.
 # accept: yes
+# ends: waits: ${meta.gpu} = true
 
 job "system-constraint" {
   datacenters = ["dc1"]

@@ -7,7 +7,7 @@ job "volume-sticky" {
   group "volume" {
     volume "data" {
       type            = "host"
-      source          = "store"
+      source          = "ledger"
       sticky          = true
       access_mode     = "single-node-writer"
       attachment_mode = "file-system"

@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -57,6 +58,8 @@ type Driver struct {
 	log    *slog.Logger
 	images *image.Puller // nil if the store cannot be used
 	broken error         // why images is nil
+
+	nextLook atomic.Int64 // Unix nanoseconds of the next look at the disk
 
 	mu      sync.Mutex
 	machine *machine // result of the first probe

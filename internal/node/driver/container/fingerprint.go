@@ -30,6 +30,7 @@ type machine struct {
 	root     string   // see oci.Spec
 	users    bool     // user namespaces work
 	caps     []string // the agent's capabilities
+	queues   bool     // the node has /dev/mqueue
 	warnings []string
 }
 
@@ -101,6 +102,8 @@ func (d *Driver) look(ctx context.Context) (*machine, error) {
 	if m.stage, m.root, err = oci.Stages(d.c.Dir(), m.runtime, d.cfg.ImageDir); err != nil {
 		return nil, err
 	}
+	_, err = os.Stat("/dev/mqueue")
+	m.queues = err == nil
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err

@@ -26,6 +26,9 @@ var attacks = []string{
 	"write /sys/fs/cgroup/memory/memory.limit_in_bytes 1", "write /sys/fs/cgroup/memory/release_agent /tmp/x", "write /sys/fs/cgroup/devices/devices.allow a",
 	"write /sys/fs/cgroup/cgroup.procs 1", "write /sys/kernel/uevent_helper /tmp/x", "cat /proc/kcore", "ls /proc/1/root/../../../root/.ssh",
 	"dial unix /run/docker.sock", "write /proc/self/oom_score_adj -1000", "mkdir /sys/fs/cgroup/x",
+	"call init_module", "call finit_module", "call delete_module", "call kexec_load", "call bpf", "call perf_event_open", "call open_by_handle_at", "call syslog",
+	"call swapon", "call acct", "call pivot_root", "call fsopen", "call open_tree", "call add_key", "call keyctl", "call userfaultfd", "call io_uring_setup",
+	"setns /proc/1/ns/mnt", "setns /proc/self/ns/user", "write /proc/sys/vm/overcommit_memory 2", "write /proc/irq/default_smp_affinity 1", "ls /sys/firmware/efi",
 }
 
 func TestEscapesFail(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -33,13 +32,17 @@ func (d *Driver) obtain(ctx context.Context, t *driver.Task, c *api.ContainerCon
 			return nil, err
 		}
 		defer root.Close()
-		request.Image, request.Layout = layoutName(path), root
+		request.Image, request.Layout, request.Use = layoutName(path), root, useOf(t, "")
 		return d.pull(ctx, t, c, request)
+	}
+	if c.Load != "" {
+		return d.load(ctx, t, c, request)
 	}
 	pinned, err := d.pin(ctx, t, c, &request)
 	if err != nil {
 		return nil, err
 	}
+	request.Use = useOf(t, request.Image)
 	if pinned || !mustAsk(c) {
 		if i, err := d.images.Cached(request); i != nil || err != nil {
 			return i, err
@@ -59,8 +62,10 @@ func mustAsk(c *api.ContainerConfig) bool {
 }
 
 func (d *Driver) pull(ctx context.Context, t *driver.Task, c *api.ContainerConfig, request image.Request) (*store.Image, error) {
-	progress := newProgress(t.Notify, shownImage(c.Image, request.Image))
-	request.Progress = progress.report
+	progress := NewProgress(t, shownImage(c.Image, request.Image))
+	request.Progress = func(p image.Progress) {
+		progress.Report(p.Bytes, p.TotalBytes, fmt.Sprintf(", %d of %d layers", p.Layers, p.TotalLayers))
+	}
 	begin := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, c.PullTimeout)
 	defer cancel()
@@ -71,7 +76,7 @@ func (d *Driver) pull(ctx context.Context, t *driver.Task, c *api.ContainerConfi
 		}
 		return nil, ctx.Err()
 	}
-	progress.finish(i, time.Since(begin))
+	progress.Finish(time.Since(begin), i.Size())
 	return i, nil
 }
 
@@ -121,55 +126,5 @@ func layoutName(path string) string {
 	}, strings.ToLower(filepath.Clean(path)))
 	return "layout.invalid/x" + strings.Trim(clean, "-") + ":layout"
 }
-
-// progressPause is the shortest time between two messages on a pull.
-const progressPause = 10 * time.Second
-
-// A progress tells the user how a pull advances.
-type progress struct {
-	notify func(string)
-	image  string
-	begin  time.Time
-
-	mu    sync.Mutex
-	last  time.Time
-	state image.Progress
-}
-
-func newProgress(notify func(string), name string) *progress {
-	p := &progress{notify: notify, image: name, begin: time.Now()}
-	p.last = p.begin
-	p.tell("Pulling %s", name)
-	return p
-}
-
-func (p *progress) tell(format string, args ...any) {
-	if p.notify != nil {
-		p.notify(fmt.Sprintf(format, args...))
-	}
-}
-
-func (p *progress) report(state image.Progress) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.state = state
-	if time.Since(p.last) < progressPause {
-		return
-	}
-	p.last = time.Now()
-	p.tell("Pulling %s: %s of %s, %d of %d layers", p.image, megabytes(state.Bytes), megabytes(state.TotalBytes), state.Layers, state.TotalLayers)
-}
-
-func (p *progress) finish(i *store.Image, took time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.state.TotalBytes == 0 {
-		p.tell("The image %s is current (%s on the disk)", p.image, megabytes(i.Size()))
-		return
-	}
-	p.tell("Pulled %s: %s in %s (%s on the disk)", p.image, megabytes(p.state.TotalBytes), took.Round(100*time.Millisecond), megabytes(i.Size()))
-}
-
-func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
 
 func contains(list []string, s string) bool { return slices.Contains(list, s) }

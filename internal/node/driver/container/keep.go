@@ -5,22 +5,26 @@ package container
 
 import (
 	"context"
+	"slices"
 	"time"
+
+	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/image/store"
 )
 
 // collectEvery is the time between two looks at the disk.
 const collectEvery = time.Minute
 
-// Keep looks after the store of images until ctx ends: it ends the leases of containers that no
-// longer exist, and then removes images whenever the disk is full.
-func (d *Driver) Keep(ctx context.Context) {
+// Keep looks after the store of images until ctx ends: it removes images whenever the disk is full.
+func (d *Driver) Keep(ctx context.Context, claims driver.ImageClaims) {
 	if d.images == nil {
 		return
 	}
 	ticker := time.NewTicker(collectEvery)
 	defer ticker.Stop()
 	for {
-		d.collect()
+		d.collect(ctx, claims)
+		d.nextLook.Store(time.Now().Add(collectEvery).UnixNano())
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -42,18 +46,28 @@ func (d *Driver) Retain(ctx context.Context) error {
 	return d.images.Store.Retain(func(owner string) bool { return contains(kept, owner) })
 }
 
-func (d *Driver) collect() {
+// collect removes images if the disk is full. It asks the servers only then.
+func (d *Driver) collect(ctx context.Context, claims driver.ImageClaims) {
 	usage, err := d.images.Store.DiskUsage()
 	if err == nil {
-		verdicts, collectErr := d.images.Store.Collect(d.cfg.Collection, usage)
-		for _, v := range verdicts {
-			if v.Removed && v.Image != nil {
-				d.log.Info("removed an image", "names", v.Image.Names, "digest", v.Image.Digest, "bytes", v.Frees, "reason", v.Reason)
-			}
+		hold := func(*store.Image) string { return "not asked" }
+		removes := func(v store.Verdict) bool { return v.Removed && v.Image != nil }
+		if slices.ContainsFunc(d.images.Store.Preview(d.cfg.Collection, usage, nil), removes) {
+			hold = d.takeCensus(ctx, claims).hold
 		}
-		err = collectErr
+		var verdicts []store.Verdict
+		verdicts, err = d.images.Store.Collect(d.cfg.Collection, usage, hold)
+		d.logRemoved(verdicts)
 	}
 	if err != nil {
 		d.log.Warn("cannot collect images", "error", err)
+	}
+}
+
+func (d *Driver) logRemoved(verdicts []store.Verdict) {
+	for _, v := range verdicts {
+		if v.Removed && v.Image != nil {
+			d.log.Info("removed an image", "names", v.Image.Names, "digest", v.Image.Digest, "bytes", v.Frees, "reason", v.Reason)
+		}
 	}
 }

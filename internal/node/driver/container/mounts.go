@@ -89,7 +89,9 @@ func (p *plan) addKernel() {
 	add("/dev/pts", "devpts", "nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5")
 	if p.config.IPCHost {
 		p.bind(oci.Bind{Source: "/dev/shm", HostIDs: true}, "/dev/shm", "")
-		p.bind(oci.Bind{Source: "/dev/mqueue", HostIDs: true}, "/dev/mqueue", "")
+		if p.machine.queues {
+			p.bind(oci.Bind{Source: "/dev/mqueue", HostIDs: true}, "/dev/mqueue", "")
+		}
 	} else {
 		bytes := p.config.ShmSize
 		if bytes == 0 {

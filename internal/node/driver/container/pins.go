@@ -15,6 +15,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/image"
 	"github.com/reeve-run/reeve/internal/node/image/registry"
+	"github.com/reeve-run/reeve/internal/node/image/store"
 )
 
 // pin replaces the tag of a request by the digest that all instances of the job's version run. It reports
@@ -72,6 +73,18 @@ func goneError(c *api.ContainerConfig, pinned string, err error) error {
 		return err
 	}
 	return fmt.Errorf("config image %q: this version of the job is pinned to %s, which the registry does not have any longer: push it again, or change the image or meta of the job and register it again, so that a new version resolves the tag (%w)", c.Image, pinned, err)
+}
+
+// useOf names the job and allocation of a task as users of its image.
+func useOf(t *driver.Task, pulled string) []store.Use {
+	if t.JobID == "" {
+		return nil
+	}
+	use := store.Use{Namespace: t.JobNamespace, JobID: t.JobID, Allocs: []string{t.AllocID}}
+	if ref, err := registry.ParseReference(pulled); err == nil && ref.Tag == "" {
+		use.Digest = ref.Identifier()
+	}
+	return []store.Use{use}
 }
 
 // shownImage names an image in messages: as the job does, with the digest of its pin.

@@ -44,7 +44,7 @@ func TestDescriptionsForTheRuntime(t *testing.T) {
 				task:    &driver.Task{ID: "alloc/web/0", Env: []string{"PATH=" + driver.DefaultPath, "A=1"}, Dir: driver.Dir{Alloc: "/a/alloc", Task: "/a/web", Local: "/a/web/local", Secrets: "/s/web"}},
 				config:  &api.ContainerConfig{Image: "x", Hostname: "box", Labels: map[string]string{"team": "web"}},
 				image:   &imageRoot{config: v1.Config{Entrypoint: []string{"/bin/app"}, Cmd: []string{"serve"}, Env: []string{"PATH=/bin", "B=2"}, WorkingDir: "/srv"}, layers: []string{"/l/1"}},
-				machine: &machine{runtime: "/usr/sbin/runc", stage: "/mnt", root: "/media", caps: held}, limits: supervise.Limits{}, ids: &oci.IDs{First: 1 << 30, Size: 1 << 16}, cgroup: "/reeve/x/t",
+				machine: &machine{runtime: "/usr/sbin/runc", stage: "/mnt", root: "/media", caps: held, queues: true}, limits: supervise.Limits{}, ids: &oci.IDs{First: 1 << 30, Size: 1 << 16}, cgroup: "/reeve/x/t",
 			}
 			change(p)
 			config, err := p.oci()

@@ -7,14 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/node/beneath"
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/driver/container"
 	"github.com/reeve-run/reeve/internal/node/driver/docker/engine"
 	"github.com/reeve-run/reeve/internal/node/image/registry"
 )
@@ -65,10 +63,10 @@ func (p *pulls) do(ctx context.Context, key string, run func() error) error {
 	return mine.err
 }
 
-// obtain makes sure that the daemon has the image.
+// obtain makes sure that the daemon has the image. The config then names it as the daemon must.
 func (d *daemon) obtain(ctx context.Context, t *driver.Task, c *api.ContainerConfig) (*engine.Image, error) {
-	if c.Daemon.Load != "" {
-		if err := d.load(ctx, t, c.Daemon.Load); err != nil {
+	if c.Load != "" {
+		if err := d.load(ctx, t, c.Load); err != nil {
 			return nil, err
 		}
 		return d.c.Image(ctx, c.Image)
@@ -77,37 +75,45 @@ func (d *daemon) obtain(ctx context.Context, t *driver.Task, c *api.ContainerCon
 	if err != nil {
 		return nil, fmt.Errorf("config image: %w", err)
 	}
-	if !c.ForcePull && ref.Tag != "latest" {
+	login, loginErr := d.login(ctx, c, ref)
+	n, err := d.pin(ctx, t, c, ref, func(ctx context.Context) (string, error) {
+		if loginErr != nil {
+			return "", loginErr
+		}
+		return d.c.Digest(ctx, ref.String(), login)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n.pinned {
+		c.Image = n.ref.String()
+	}
+	if n.pinned || !c.ForcePull && ref.Tag != "latest" {
 		if i, err := d.c.Image(ctx, c.Image); !engine.IsMissing(err) {
 			return i, err
 		}
 	}
-	login, err := d.login(ctx, c, ref)
-	if err != nil {
-		return nil, err
-	}
-	notify := t.Notify
-	if notify == nil {
-		notify = func(string) {}
+	if loginErr != nil {
+		return nil, loginErr
 	}
 	bounded, cancel := context.WithTimeout(ctx, c.PullTimeout)
 	defer cancel()
 	begin := time.Now()
-	notify("Pulling " + c.Image)
-	err = d.pulls.do(bounded, ref.String()+"\n"+loginKey(login), func() error {
-		return d.c.Pull(bounded, ref.String(), login, silence, newReport(notify, c.Image))
+	progress := container.NewProgress(t, n.shown)
+	err = d.pulls.do(bounded, n.ref.String()+"\n"+loginKey(login), func() error {
+		return d.c.Pull(bounded, n.ref.String(), login, silence, newReport(progress))
 	})
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("pull %s: it took longer than %s: set image_pull_timeout to a longer time, or check the node's connection to the registry: %w", c.Image, c.PullTimeout, err)
+		return nil, fmt.Errorf("pull %s: it took longer than %s: set image_pull_timeout to a longer time, or check the node's connection to the registry: %w", n.shown, c.PullTimeout, err)
 	case err != nil:
-		return nil, fmt.Errorf("pull %s: %w", c.Image, err)
+		return nil, n.goneError(fmt.Errorf("pull %s: %w", n.shown, err))
 	}
 	i, err := d.c.Image(ctx, c.Image)
 	if err == nil {
-		notify(fmt.Sprintf("Pulled %s in %s (%.1f MB on the disk)", c.Image, time.Since(begin).Round(100*time.Millisecond), float64(i.Size)/1e6))
+		progress.Pulled(time.Since(begin), i.Size)
 	}
 	return i, err
 }
@@ -139,42 +145,29 @@ func (d *daemon) login(ctx context.Context, c *api.ContainerConfig, ref registry
 
 // load gives the daemon an archive from the task's directory.
 func (d *daemon) load(ctx context.Context, t *driver.Task, name string) error {
-	var root *os.Root
-	var err error
-	for _, dir := range []string{t.Dir.Task, t.Dir.Local} { // artifacts lie in local/
-		if root, err = os.OpenRoot(dir); err != nil {
-			break
-		}
-		f, _, openErr := beneath.File(root, filepath.Clean(name))
-		root.Close()
-		if err = openErr; err != nil {
-			continue
-		}
-		defer f.Close()
-		if err := d.c.Load(ctx, f); err != nil {
-			return fmt.Errorf("config load: %w", err)
-		}
-		return nil
+	f, err := container.OpenArchive(t, name)
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("config load: open the archive %s below the task's directory: %w", name, err)
+	defer f.Close()
+	if err := d.c.Load(ctx, f); err != nil {
+		return fmt.Errorf("config load: %w", err)
+	}
+	return nil
 }
 
-// newReport tells the user how a pull advances, at most every 10 seconds.
-func newReport(notify func(string), name string) func(engine.Progress) {
-	last := time.Now()
+// newReport adds up the layers of a pull.
+func newReport(progress *container.Progress) func(engine.Progress) {
 	layers := map[string]engine.Progress{}
 	return func(p engine.Progress) {
-		if p.Layer != "" && p.Total > 0 && len(layers) < 1000 {
-			layers[p.Layer] = p
-		}
-		if time.Since(last) < 10*time.Second {
+		if _, known := layers[p.Layer]; p.Layer == "" || p.Total <= 0 || !known && len(layers) >= 1000 {
 			return
 		}
-		last = time.Now()
+		layers[p.Layer] = p
 		var done, total int64
 		for _, l := range layers {
 			done, total = done+l.Current, total+l.Total
 		}
-		notify(fmt.Sprintf("Pulling %s: %.1f MB of %.1f MB", name, float64(done)/1e6, float64(total)/1e6))
+		progress.Report(done, total, "")
 	}
 }

@@ -31,8 +31,28 @@ type Verdict struct {
 	Image   *Image  // nil: a layer without an image
 	Layer   v1.Hash // of a layer without an image
 	Removed bool
-	Frees   int64 // bytes that the removal freed
+	Held    bool      // a user needs it: no collection removes it
+	Order   int       // place among the images that collections remove, from 1; 0: Held
+	Until   time.Time // end of the time for which the policy keeps it after its last use
+	Frees   int64     // bytes that the removal freed
 	Reason  string
+}
+
+// A Hold returns why an image without a lease must stay; "": it need not.
+type Hold func(*Image) string
+
+// Exceeded reports whether a store of the given size has to shrink.
+func (p Policy) Exceeded(u Usage, size int64) bool { return p.excess(u, size) > 0 }
+
+// excess returns the bytes to free.
+func (p Policy) excess(u Usage, size int64) (excess int64) {
+	if u.Total > 0 && float64(u.Used) > p.High*float64(u.Total) {
+		excess = u.Used - int64(p.Low*float64(u.Total))
+	}
+	if p.MaxBytes > 0 {
+		excess = max(excess, size-p.MaxBytes)
+	}
+	return excess
 }
 
 // DiskUsage measures the disk.
@@ -46,16 +66,24 @@ func (s *Store) DiskUsage() (Usage, error) {
 }
 
 // Collect removes the images that were not used for the longest time, until the policy is met.
-// It returns a verdict for every image, and for every layer without one.
-func (s *Store) Collect(p Policy, u Usage) ([]Verdict, error) {
+// It returns a verdict for every image, and for every layer without one. hold may be nil, and is
+// called with the store locked.
+func (s *Store) Collect(p Policy, u Usage, hold Hold) ([]Verdict, error) {
 	s.mu.Lock()
-	verdicts := choose(s.images, s.layers, len(s.broken) > 0, p, u, s.now())
+	verdicts := choose(s.images, s.layers, len(s.broken) > 0, p, u, hold, s.now())
 	trash, err := s.retire(verdicts)
 	s.mu.Unlock()
 	for _, name := range trash {
 		err = errors.Join(err, s.tmp.RemoveAll(name))
 	}
 	return verdicts, err
+}
+
+// Preview returns what Collect would do.
+func (s *Store) Preview(p Policy, u Usage, hold Hold) []Verdict {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return choose(s.images, s.layers, len(s.broken) > 0, p, u, hold, s.now())
 }
 
 // retire removes the records of images, then moves the layers that no image needs to tmp. It
@@ -97,7 +125,7 @@ func (s *Store) retire(verdicts []Verdict) (trash []string, err error) {
 }
 
 // choose decides what Collect removes. It changes nothing.
-func choose(images map[v1.Hash]*Image, layers map[v1.Hash]*stored, damaged bool, p Policy, u Usage, now time.Time) []Verdict {
+func choose(images map[v1.Hash]*Image, layers map[v1.Hash]*stored, damaged bool, p Policy, u Usage, hold Hold, now time.Time) []Verdict {
 	users := map[v1.Hash]int{} // images that need a layer
 	var total int64
 	for _, l := range layers {
@@ -113,14 +141,8 @@ func choose(images map[v1.Hash]*Image, layers map[v1.Hash]*stored, damaged bool,
 	slices.SortFunc(oldest, func(a, b *Image) int {
 		return cmp.Or(a.LastUsed.Compare(b.LastUsed), compareHash(a.Digest, b.Digest))
 	})
-	var excess int64 // bytes to free
-	if u.Total > 0 && float64(u.Used) > p.High*float64(u.Total) {
-		excess = u.Used - int64(p.Low*float64(u.Total))
-	}
-	if p.MaxBytes > 0 {
-		excess = max(excess, total-p.MaxBytes)
-	}
-	full := excess > 0
+	excess := p.excess(u, total)
+	full, order := excess > 0, 0
 	var verdicts []Verdict
 	for diffID, l := range layers {
 		if users[diffID] > 0 {
@@ -140,11 +162,20 @@ func choose(images map[v1.Hash]*Image, layers map[v1.Hash]*stored, damaged bool,
 	}
 	slices.SortFunc(verdicts, func(a, b Verdict) int { return compareHash(a.Layer, b.Layer) })
 	for _, i := range oldest {
-		v := Verdict{Image: i}
+		v := Verdict{Image: i, Until: i.LastUsed.Add(p.Keep)}
 		idle := now.Sub(i.LastUsed)
+		if len(i.Leases) > 0 {
+			v.Held, v.Reason = true, "in use by "+strings.Join(i.Leases, ", ")
+		} else if hold != nil {
+			v.Reason = hold(i)
+			v.Held = v.Reason != ""
+		}
+		if !v.Held {
+			order++
+			v.Order = order
+		}
 		switch {
-		case len(i.Leases) > 0:
-			v.Reason = "in use by " + strings.Join(i.Leases, ", ")
+		case v.Held:
 		case !full:
 			v.Reason = "the disk has room"
 		case idle < p.Keep:

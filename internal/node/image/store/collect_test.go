@@ -55,7 +55,7 @@ func TestCollectNeverRemovesALeasedImage(t *testing.T) {
 					}
 				}
 			case "collect":
-				verdicts, err := s.Collect(Policy{MaxBytes: rapid.Int64Range(1, 60).Draw(r, "bytes")}, Usage{})
+				verdicts, err := s.Collect(Policy{MaxBytes: rapid.Int64Range(1, 60).Draw(r, "bytes")}, Usage{}, nil)
 				if err != nil {
 					r.Fatal(err)
 				}

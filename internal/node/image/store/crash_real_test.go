@@ -59,7 +59,7 @@ func live(s *Store) error {
 	if err := s.Release("other"); err != nil {
 		return err
 	}
-	_, err := s.Collect(Policy{MaxBytes: 1}, Usage{})
+	_, err := s.Collect(Policy{MaxBytes: 1}, Usage{}, nil)
 	return err
 }
 

@@ -33,6 +33,7 @@ type Image struct {
 	Layers   []Layer         // the lowest one first
 	LastUsed time.Time
 	Leases   []string // owners, sorted
+	Uses     []Use    `json:",omitempty"` // the last one last
 }
 
 // Size returns the bytes of all layers, including those that other images share.
@@ -46,6 +47,7 @@ func (i *Image) Size() (total int64) {
 func (i *Image) clone() *Image {
 	c := *i
 	c.Names, c.Layers, c.Leases = slices.Clone(i.Names), slices.Clone(i.Layers), slices.Clone(i.Leases)
+	c.Uses = slices.Clone(i.Uses)
 	return &c
 }
 
@@ -125,8 +127,8 @@ func (s *Store) Images() []*Image {
 }
 
 // Record adds an image whose layers the caller holds, with a lease of owner. The name then
-// leads to this image and to no other one of the platform.
-func (s *Store) Record(image *Image, name, owner string) (*Image, error) {
+// leads to this image and to no other one of the platform. The record notes its users.
+func (s *Store) Record(image *Image, name, owner string, uses ...Use) (*Image, error) {
 	if err := checkHash(image.Digest); err != nil {
 		return nil, err
 	}
@@ -134,7 +136,7 @@ func (s *Store) Record(image *Image, name, owner string) (*Image, error) {
 	defer s.mu.Unlock()
 	i := image.clone()
 	if old := s.images[i.Digest]; old != nil {
-		i.Names, i.Leases = slices.Clone(old.Names), slices.Clone(old.Leases)
+		i.Names, i.Leases, i.Uses = slices.Clone(old.Names), slices.Clone(old.Leases), slices.Clone(old.Uses)
 	}
 	for n, l := range i.Layers {
 		have := s.layers[l.DiffID]
@@ -146,6 +148,7 @@ func (s *Store) Record(image *Image, name, owner string) (*Image, error) {
 	i.addName(name)
 	i.addLease(owner)
 	i.LastUsed = s.now()
+	i.addUses(uses, i.LastUsed)
 	if err := s.write(i); err != nil {
 		return nil, err
 	}
@@ -162,8 +165,9 @@ func (s *Store) Record(image *Image, name, owner string) (*Image, error) {
 	return i.clone(), nil
 }
 
-// Lease protects a complete image until Release. It returns nil if the store has no such image.
-func (s *Store) Lease(digest v1.Hash, owner string) (*Image, error) {
+// Lease protects a complete image until Release, and notes its users. It returns nil if the store
+// has no such image.
+func (s *Store) Lease(digest v1.Hash, owner string, uses ...Use) (*Image, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	old := s.images[digest]
@@ -173,6 +177,7 @@ func (s *Store) Lease(digest v1.Hash, owner string) (*Image, error) {
 	i := old.clone()
 	i.addLease(owner)
 	i.LastUsed = s.now()
+	i.addUses(uses, i.LastUsed)
 	if err := s.write(i); err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func TestOpenRemovesLeftoversAndKeepsTheRest(t *testing.T) {
 	}
 	// The damaged records might name layer 1.
 	must(t, s.Release("x"))
-	verdicts, err := s.Collect(Policy{MaxBytes: 1}, Usage{})
+	verdicts, err := s.Collect(Policy{MaxBytes: 1}, Usage{}, nil)
 	must(t, err)
 	for _, v := range verdicts {
 		if v.Removed {
@@ -142,7 +142,7 @@ func TestOpenRemovesLeftoversAndKeepsTheRest(t *testing.T) {
 	if i, _ := s.Lease(id("b"), "z"); i == nil || !slices.Equal(i.Leases, []string{"y", "z"}) {
 		t.Errorf("the image after another pull: %+v", i)
 	}
-	verdicts, err = s.Collect(Policy{MaxBytes: 1}, Usage{})
+	verdicts, err = s.Collect(Policy{MaxBytes: 1}, Usage{}, nil)
 	must(t, err)
 	if !slices.ContainsFunc(verdicts, func(v Verdict) bool { return v.Removed }) {
 		t.Errorf("verdicts %+v", verdicts)
@@ -237,7 +237,7 @@ func TestLayersOfARunningPullStay(t *testing.T) {
 	s := open(t, t.TempDir())
 	release, err := s.Layer(t.Context(), id("1"), write(id("1"), 10))
 	must(t, err)
-	verdicts, err := s.Collect(Policy{MaxBytes: 1}, Usage{})
+	verdicts, err := s.Collect(Policy{MaxBytes: 1}, Usage{}, nil)
 	if err != nil || len(verdicts) != 1 || verdicts[0].Removed || verdicts[0].Reason != "a running pull needs it" {
 		t.Errorf("%+v, %v", verdicts, err)
 	}
@@ -246,7 +246,7 @@ func TestLayersOfARunningPullStay(t *testing.T) {
 	}
 	release()
 	release() // has no effect: another pull may hold the layer
-	verdicts, err = s.Collect(Policy{MaxBytes: 1}, Usage{})
+	verdicts, err = s.Collect(Policy{MaxBytes: 1}, Usage{}, nil)
 	if err != nil || len(verdicts) != 1 || !verdicts[0].Removed || verdicts[0].Frees != 10 {
 		t.Errorf("%+v, %v", verdicts, err)
 	}
@@ -274,7 +274,7 @@ func TestTheOldestImagesAreRemovedUntilTheDiskHasRoom(t *testing.T) {
 	}
 	s.now = func() time.Time { return start.Add(5 * time.Hour) }
 	// 15 bytes have to go: image a frees 10, because b still needs the shared layer.
-	verdicts, err := s.Collect(Policy{High: 0.8, Low: 0.7, Keep: 90 * time.Minute}, Usage{Used: 85, Total: 100})
+	verdicts, err := s.Collect(Policy{High: 0.8, Low: 0.7, Keep: 90 * time.Minute}, Usage{Used: 85, Total: 100}, nil)
 	must(t, err)
 	want := map[string]string{
 		"a": "removed, 10: not used for 5h0m0s, and the disk is too full", "b": "removed, 20: not used for 4h0m0s, and the disk is too full",
@@ -292,7 +292,7 @@ func TestTheOldestImagesAreRemovedUntilTheDiskHasRoom(t *testing.T) {
 	if all := s.Images(); len(all) != 3 || len(verdicts) != 5 {
 		t.Errorf("%d images, %d verdicts", len(all), len(verdicts))
 	}
-	verdicts, err = s.Collect(Policy{High: 0.8, Low: 0.7}, Usage{Used: 80, Total: 100})
+	verdicts, err = s.Collect(Policy{High: 0.8, Low: 0.7}, Usage{Used: 80, Total: 100}, nil)
 	must(t, err)
 	for _, v := range verdicts {
 		if v.Removed {

@@ -42,6 +42,9 @@ var tool = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(path)
 })
 
+// Program returns the static program, for tests that need it outside an image.
+func Program() ([]byte, error) { return tool() }
+
 // A File is an entry of a layer.
 type File struct {
 	Name string

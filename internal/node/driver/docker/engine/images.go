@@ -17,9 +17,10 @@ import (
 
 // An Image is an image of the daemon.
 type Image struct {
-	ID     string `json:"Id"`
-	Size   int64
-	Config struct {
+	ID          string `json:"Id"`
+	Size        int64
+	RepoDigests []string // names with digests, of images from a registry
+	Config      struct {
 		User       string
 		StopSignal string
 	}
@@ -44,6 +45,35 @@ type Login struct {
 
 const authHeader = "X-Registry-Auth"
 
+// header returns the header of a request with the login, which may be nil.
+func (l *Login) header() (http.Header, error) {
+	header := http.Header{}
+	if l == nil {
+		return header, nil
+	}
+	text, err := json.Marshal(l)
+	header.Set(authHeader, base64.URLEncoding.EncodeToString(text))
+	return header, err
+}
+
+// Digest returns the digest behind a tag at its registry, which is the index's if the image has several platforms.
+func (c *Client) Digest(ctx context.Context, name string, login *Login) (string, error) {
+	header, err := login.header()
+	if err != nil {
+		return "", err
+	}
+	answer, err := c.send(ctx, http.MethodGet, "/distribution/"+name+"/json", nil, nil, header)
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	var found struct{ Descriptor struct{ Digest string } }
+	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<20)).Decode(&found); err != nil {
+		return "", c.broken(ctx, err)
+	}
+	return found.Descriptor.Digest, nil
+}
+
 // A Progress is the state of a layer during a pull.
 type Progress struct {
 	Layer          string
@@ -59,13 +89,9 @@ func (c *Client) Pull(ctx context.Context, name string, login *Login, silence ti
 	defer cancel(nil)
 	watchdog := time.AfterFunc(silence, func() { cancel(fmt.Errorf("%w for %s", ErrSilent, silence)) })
 	defer watchdog.Stop()
-	header := http.Header{}
-	if login != nil {
-		text, err := json.Marshal(login)
-		if err != nil {
-			return err
-		}
-		header.Set(authHeader, base64.URLEncoding.EncodeToString(text))
+	header, err := login.header()
+	if err != nil {
+		return err
 	}
 	answer, err := c.send(ctx, http.MethodPost, "/images/create", url.Values{"fromImage": {name}}, nil, header)
 	if err == nil {

@@ -1,0 +1,215 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/nftables"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/client"
+	"github.com/reeve-run/reeve/internal/testbed"
+)
+
+var leakCycles = flag.Int("cycles", 60, "number of instances that TestContainerCyclesLeakNothing starts and stops")
+
+// leakRound is the number of instances in one round: four of each kind.
+const leakRound = 20
+
+// TestContainerCyclesLeakNothing starts and stops instances of all kinds, and compares afterwards what the
+// machine has of them: mounts, namespaces, interfaces, rules, control groups, processes, open files and directories.
+func TestContainerCyclesLeakNothing(t *testing.T) {
+	if !apart(t, unix.CLONE_NEWNET, "-cycles", strconv.Itoa(*leakCycles)) {
+		return
+	}
+	image := pushed(t, nil)
+	m := unstarted(t)
+	files := t.TempDir()
+	if err := os.WriteFile(filepath.Join(files, "catalog"), []byte("apples\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(files)))
+	defer server.Close()
+	m.Args = []string{"-dev", "-config", m.configured(fmt.Sprintf("client {\n  gc_max_allocs = 1\n  host_volume \"data\" { path = %q }\n}\n", openDir(t)))}
+	m.start()
+	m.waitReady()
+	for i := range leakRound / 5 {
+		m.reeve("var", "put", fmt.Sprint("nomad/jobs/shop-", i), "password=canary-5b1")
+	}
+	m.leakCycle(image, server.URL+"/catalog")
+	before := m.settled(nil)
+	memory := m.memory()
+	for done := 0; done < *leakCycles; done += leakRound {
+		m.leakCycle(image, server.URL+"/catalog")
+	}
+	m.settled(before)
+	after := m.memory()
+	t.Logf("%d cycles: %v; memory of agent and supervisor before %v MB, after %v MB", *leakCycles, before, memory, after)
+	for i, bound := range []int{160, 40} { // the state of the server keeps what it has not collected yet
+		if after[i] > memory[i]+bound {
+			t.Errorf("process %d of [agent, supervisor] grew from %d MB to %d MB", i, memory[i], after[i])
+		}
+	}
+	os.Remove(m.networksDir())
+}
+
+// leakCycle runs jobs of all kinds, and stops them.
+func (m *machine) leakCycle(image, artifact string) {
+	m.t.Helper()
+	var jobs []*api.Job
+	for i := range leakRound / 5 {
+		sleep := map[string]any{"command": "/bin/sleep", "args": []string{"86400"}}
+		jobs = append(jobs, testbed.Job(fmt.Sprint("raw-", i), "raw_exec", 1, sleep), testbed.Job(fmt.Sprint("isolated-", i), "exec", 1, sleep),
+			containerJob(fmt.Sprint("container-", i), image, 1, "orphan , sleep"))
+		network := testbed.Job(fmt.Sprint("network-", i), "exec", 1, sleep)
+		network.Groups[0].Networks = []*api.Network{{Mode: api.NetworkBridge, DynamicPorts: []api.Port{{Label: "http", To: 80}}}}
+		everything := everythingJob(image, artifact, 1)
+		everything.ID = fmt.Sprint("shop-", i)
+		path := "nomad/jobs/" + everything.ID
+		everything.Groups[0].Tasks[0].Secrets[0].Path = path
+		for _, tmpl := range everything.Groups[0].Tasks[0].Templates {
+			tmpl.EmbeddedTmpl = strings.ReplaceAll(tmpl.EmbeddedTmpl, "nomad/jobs/shop", path)
+		}
+		everything.Groups[0].Volumes["data"].AccessMode = "single-node-multi-writer"
+		jobs = append(jobs, network, everything)
+	}
+	for _, job := range jobs {
+		m.register(job)
+	}
+	for _, job := range jobs {
+		m.allocations(job.ID, "runs", running(1))
+	}
+	for _, job := range jobs {
+		if _, err := m.Client.Jobs().Deregister(m.t.Context(), job.ID, client.DeregisterOptions{Purge: true}); err != nil {
+			m.t.Fatal(err)
+		}
+	}
+	m.eventually("all tasks have ended", func(context.Context) error {
+		if left := m.Processes(); len(left) > 1 {
+			return fmt.Errorf("%d processes", len(left))
+		}
+		return nil
+	})
+}
+
+// settled returns what the machine has once it is what it had before, or without that once nothing of
+// instances is left.
+func (m *machine) settled(before map[string]int) map[string]int {
+	m.t.Helper()
+	if err := m.Client.System().CollectGarbage(m.t.Context()); err != nil {
+		m.t.Fatal(err)
+	}
+	var have map[string]int
+	m.eventually("the machine is as before", func(context.Context) error {
+		have = m.possessions()
+		if before == nil {
+			if have["processes"] != 1 || have["interfaces"] > 2 || have["networks"] > 0 || have["allocations"] > 1 {
+				return fmt.Errorf("it has %v", have)
+			}
+			return nil
+		}
+		for _, grows := range []string{"open files of the agent", "threads of the agent", "threads of the supervisor"} { // connections and threads in reserve
+			if have[grows] <= before[grows]+8 {
+				have[grows] = before[grows]
+			}
+		}
+		if diff := cmp.Diff(before, have); diff != "" {
+			return fmt.Errorf("(-before +now)\n%s", diff)
+		}
+		return nil
+	})
+	return have
+}
+
+// possessions counts what the machine has.
+func (m *machine) possessions() map[string]int {
+	agent, supervisor := m.PID(), m.Supervisor()
+	have := map[string]int{"processes": len(m.Processes()), "networks": len(found(m.networksDir() + "/*"))}
+	for name, pid := range map[string]int{"agent": agent, "supervisor": supervisor} {
+		have["open files of the "+name] = len(found(fmt.Sprintf("/proc/%d/fd/*", pid)))
+		have["threads of the "+name] = len(found(fmt.Sprintf("/proc/%d/task/*", pid)))
+		mounts, _ := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))
+		have["mounts of the "+name] = strings.Count(string(mounts), m.Dir) + strings.Count(string(mounts), m.networksDir()+"/")
+	}
+	namespaces := map[string]bool{}
+	for _, pid := range m.Processes() {
+		for _, ns := range found(fmt.Sprintf("/proc/%d/ns/*", pid)) {
+			to, _ := os.Readlink(ns)
+			namespaces[to] = true
+		}
+	}
+	have["namespaces"] = len(namespaces)
+	links, _ := netlink.LinkList()
+	have["interfaces"] = len(links)
+	have["rules"] = rules()
+	groups, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", supervisor))
+	for line := range strings.Lines(string(groups)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		for _, root := range []string{"/sys/fs/cgroup" + parts[2], "/sys/fs/cgroup/" + parts[1] + parts[2]} {
+			if strings.Contains(parts[2], "reeve") {
+				have["control groups"] += directories(filepath.Dir(root))
+			}
+		}
+	}
+	for _, dir := range found(m.Dir + "/*") {
+		if name := filepath.Base(dir); name != "server" && name != "raft" {
+			have["directories of "+name] = directories(dir)
+		}
+	}
+	have["allocations"] = len(found(m.Dir + "/node/alloc/*"))
+	return have
+}
+
+func found(pattern string) []string {
+	list, _ := filepath.Glob(pattern)
+	return list
+}
+
+func directories(root string) (n int) {
+	filepath.WalkDir(root, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			n++
+		}
+		return nil
+	})
+	return n
+}
+
+// rules counts the rules, chains and elements of sets of the network namespace.
+func rules() (n int) {
+	c := &nftables.Conn{}
+	chains, _ := c.ListChains()
+	for _, chain := range chains {
+		list, _ := c.GetRules(chain.Table, chain)
+		n += 1 + len(list)
+	}
+	tables, _ := c.ListTables()
+	for _, table := range tables {
+		sets, _ := c.GetSets(table)
+		for _, set := range sets {
+			elements, _ := c.GetSetElements(set)
+			n += 1 + len(elements)
+		}
+	}
+	return n
+}
+
+// memory returns the resident memory of the agent and the supervisor, in MB.
+func (m *machine) memory() []int {
+	return []int{int(testbed.ResidentBytes(m.PID()) >> 20), int(testbed.ResidentBytes(m.Supervisor()) >> 20)}
+}
