@@ -27,6 +27,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"golang.org/x/sys/unix"
 
 	"github.com/reeve-run/reeve/api"
@@ -138,7 +139,17 @@ func (w *corpusWorld) programs(files []*corpusFile) {
 	for path, role := range roles {
 		w.file(path, script("/usr/local/bin/tool", role), 0o755)
 	}
+	w.file("/usr/local/bin/java", java, 0o755)
 }
+
+// java answers to the fingerprint, and runs any program.
+const java = `#!/bin/sh
+if [ "$1" = -version ]; then
+	printf 'openjdk version "17.0.1" 2021-10-19\nOpenJDK Runtime Environment (build 17.0.1+12)\nOpenJDK 64-Bit Server VM (build 17.0.1+12, mixed mode)\n' >&2
+	exit
+fi
+exec /usr/local/bin/tool stand-in
+`
 
 func script(tool, role string) string { return "#!" + tool + " " + role + "\n" }
 
@@ -203,8 +214,23 @@ func (w *corpusWorld) artifacts() map[string][]byte {
 	w.must(zw.Close())
 	return map[string][]byte{
 		"/api-1.2.3.tar.gz": packed.Bytes(), "/api.tgz": packed.Bytes(), "/models/tiny.tar.gz": packed.Bytes(), "/private/api.zip": zipped.Bytes(),
-		"/api/1.2.3/api": program, "/app.conf.tpl": []byte("zone = {{ env \"node.datacenter\" }}\n"),
+		"/api/1.2.3/api": program, "/orders.jar": []byte("classes"),
+		"/images/web.tar": w.saved("web:local"), "/app.conf.tpl": []byte("zone = {{ env \"node.datacenter\" }}\n"),
 	}
+}
+
+// saved returns the archive that "docker save" makes of a stand-in.
+func (w *corpusWorld) saved(image string) []byte {
+	w.t.Helper()
+	layer, err := containertest.Layer()
+	w.must(err)
+	i, err := containertest.Image(func(c *v1.Config) { c.Entrypoint = []string{containertest.ToolPath, "stand-in"} }, runtime.GOARCH, layer)
+	w.must(err)
+	ref, err := name.NewTag(image)
+	w.must(err)
+	var b bytes.Buffer
+	w.must(tarball.Write(ref, i, &b))
+	return b.Bytes()
 }
 
 // images pushes every image that a job file names.

@@ -1,6 +1,5 @@
 # An image from a tar file that an artifact brings.
 # accept: yes
-# ends: waits: load needs a Docker daemon
 
 job "docker-load" {
   datacenters = ["dc1"]

@@ -1,5 +1,6 @@
 # Settings of the driver podman that need its socket.
 # accept: yes
+# ends: waits: need a Docker daemon
 
 job "podman-daemon" {
   datacenters = ["dc1"]

@@ -1,5 +1,6 @@
 # Most fields of the driver podman.
 # accept: yes
+# ends: fails: would change the whole node
 
 job "podman-fields" {
   datacenters = ["dc1"]
