@@ -278,7 +278,8 @@ func TestTemplateOfATaskWithoutDirectories(t *testing.T) {
 		withTemplates(b, f)
 		b.host.Drivers["fake"] = virtual{b.driver}
 		r := b.start(allocation(api.JobTypeService, taskSpec("main", tmpl("restart", readX))))
-		b.driver.Wait(1)
+		bubble.Pass(time.Second)
+		b.want("starts", 1, len(b.driver.Started()))
 		b.want("the file", "x=one", b.rendered(r, "main"))
 	})
 }
