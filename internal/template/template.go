@@ -62,7 +62,7 @@ func Parse(text string, o Options) (*Template, error) {
 		t.Option("missingkey=zero")
 	}
 	if _, err := t.Parse(text); err != nil {
-		return nil, syntaxError(err)
+		return nil, syntaxError(err, left, right)
 	}
 	instrument(t)
 	return &Template{t}, nil
@@ -109,7 +109,7 @@ func (t *Template) Render(s Source, l Limits) (r Result, err error) {
 var position = regexp.MustCompile(`^template: (?:[^:\s]*):(\d+)(?::\d+)?: `)
 
 // syntaxError converts an error of the parser.
-func syntaxError(err error) error {
+func syntaxError(err error, left, right string) error {
 	message := err.Error()
 	line := lineOf(err)
 	if at := position.FindString(message); at != "" {
@@ -118,7 +118,7 @@ func syntaxError(err error) error {
 	if m := unknownFunction.FindStringSubmatch(message); m != nil {
 		message = explainUnknown(m[1])
 	}
-	return &Error{line, message}
+	return &Error{line, explainSyntax(message, left, right)}
 }
 
 func lineOf(err error) int {

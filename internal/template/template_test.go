@@ -125,7 +125,7 @@ func TestMissingValuesAreReportedTogether(t *testing.T) {
 
 func TestErrorsNameTheLineAndNoValue(t *testing.T) {
 	for text, want := range map[string]string{
-		"a\n{{if}}":                  "line 2: missing value for if",
+		"a\n{{if}}":                  `line 2: if lacks what it is about, such as {{if nomadVar "nomad/jobs/web"}}`,
 		"\n{{key \"a\"}}":            `line 2: function "key" is not supported: Reeve does not use Consul; store the value in a variable, and read it with nomadVar`,
 		`{{with secret "a"}}{{end}}`: `line 1: function "secret" is not supported: Reeve does not use Vault; store the secret in a variable (reeve var put), and read it with nomadVar`,
 		`{{executeTemplate "a"}}`:    `line 1: function "executeTemplate" is not supported: templates cannot do that, for safety; use {{template}} with {{define}}`,
@@ -153,6 +153,37 @@ func TestErrorsNameTheLineAndNoValue(t *testing.T) {
 		if err != nil && strings.Contains(err.Error(), "p4ss") {
 			t.Errorf("%s: the error contains a value: %v", text, err)
 		}
+	}
+}
+
+// TestSyntaxErrorsSayWhatToWrite reads templates with the mistakes that authors make.
+func TestSyntaxErrorsSayWhatToWrite(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\n{{.a}":                         `line 2: a single "}" inside of an action: close the action with }}`,
+		`{{with nomadVar "a"}`:             `line 1: a single "}" inside of an action: close the action with }}`,
+		`{{.a-b}}`:                         `line 1: the character "-" is not allowed inside of an action: write texts in double quotes, and keys with other characters as index (nomadVar "PATH") "KEY"`,
+		`{{'abc'}}`:                        `line 1: a text in single quotes inside of an action: write it in double quotes`,
+		`{{.a`:                             `line 1: an action has no end: close it with }} in the same line`,
+		`{{"a}}`:                           `line 1: a text inside of an action has no closing quote`,
+		"{{`a}}":                           `line 1: a text inside of an action has no closing backquote`,
+		`{{/* a`:                           `line 1: a comment has no end: close it with */ and }}`,
+		`{{(1}}`:                           `line 1: an opening parenthesis has no closing one`,
+		`{{1)}}`:                           `line 1: a closing parenthesis has no opening one`,
+		`{{if 1}}`:                         `line 1: an if, range, with or define block has no end: close it with {{end}}`,
+		`{{end}}`:                          `line 1: {{end}} closes no block: remove it, or add the if, range or with that it belongs to`,
+		`{{else}}`:                         `line 1: {{else}} belongs to no if, range or with`,
+		`{{$x}}`:                           `line 1: the variable $x has no value here: assign one before with {{$x := ...}}, in the same block or around it`,
+		`{{}}`:                             `line 1: an action is empty: write a value or a function between {{ and }}`,
+		`{{if .a}}{{else}}{{else}}{{end}}`: `line 1: a block has two {{else}}: remove one, or write {{else if ...}} in the first`,
+		`{{if eq .a = 1}}{{end}}`:          `line 1: "=" is not a comparison: write {{if eq A B}}, and assign with :=`,
+		`{{"\q"}}`:                         `line 1: a text in double quotes has an escape that does not exist: write a backslash as \\, or use backquotes`,
+	} {
+		if _, err := Parse(text, Options{}); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+	if _, err := Parse("<<end>>", Options{Left: "<<", Right: ">>"}); err == nil || !strings.Contains(err.Error(), "<<end>> closes no block") {
+		t.Errorf("with other delimiters: %v", err)
 	}
 }
 

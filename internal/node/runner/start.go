@@ -133,7 +133,7 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 		return nil, setupFailure(err)
 	}
 	virtual, ok := d.(interface{ WithoutDirs(*driver.Task) bool })
-	built := !ok || !virtual.WithoutDirs(dt)
+	built := !ok || !virtual.WithoutDirs(dt) || len(s.Templates) > 0 // which need a directory with any driver
 	if built {
 		if err := h.Dirs.Build(a.ID, s.Name, owner, d.View(dt.Dir).Local == dt.Dir.Local); err != nil {
 			return nil, setupFailure(err)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/templates"
 	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
@@ -261,5 +262,24 @@ func TestTemplateDestinationIsNeverALink(t *testing.T) {
 		if text, _ := os.ReadFile(outside); string(text) != "untouched" {
 			t.Errorf("a file outside was written: %q", text)
 		}
+	})
+}
+
+// A virtual driver has tasks that need no directories.
+type virtual struct{ driver.Driver }
+
+func (virtual) WithoutDirs(*driver.Task) bool { return true }
+
+// TestTemplateOfATaskWithoutDirectories renders a template for a driver that would need no directories.
+func TestTemplateOfATaskWithoutDirectories(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		f := newValues()
+		f.items["v"] = "one"
+		withTemplates(b, f)
+		b.host.Drivers["fake"] = virtual{b.driver}
+		r := b.start(allocation(api.JobTypeService, taskSpec("main", tmpl("restart", readX))))
+		bubble.Pass(time.Second)
+		b.want("starts", 1, len(b.driver.Started()))
+		b.want("the file", "x=one", b.rendered(r, "main"))
 	})
 }
