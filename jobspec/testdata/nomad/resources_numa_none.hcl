@@ -12,7 +12,7 @@ job "resources-numa-none" {
         command = "/usr/local/bin/api"
       }
       resources {
-        cores = 2
+        cores  = 2
         memory = 512
         numa {
           affinity = "none"
