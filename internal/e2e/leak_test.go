@@ -7,6 +7,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -58,6 +59,9 @@ func TestContainerCyclesLeakNothing(t *testing.T) {
 	memory, begun := m.memory(), time.Now()
 	for done := 0; done < *leakCycles; done += leakRound {
 		m.leakCycle(image, server.URL+"/catalog")
+		if (done/leakRound)%10 == 0 {
+			t.Logf("after %d cycles: %v MB", done+leakRound, m.memory())
+		}
 	}
 	took := time.Since(begun).Round(time.Second)
 	after, then := m.settled(before), m.memory()
@@ -121,7 +125,7 @@ func (m *machine) settled(before map[string]int) map[string]int {
 		}
 		have = m.possessions()
 		if before == nil {
-			if have["processes"] != 1 || have["interfaces"] > 2 || have["networks"] > 0 || have["allocations"] > 0 {
+			if have["processes"] != 1 || have["interfaces"] > 2 || have["networks"] > 0 || have["allocations"] > 0 || have["control groups"] == 0 {
 				return fmt.Errorf("it has %v", have)
 			}
 			return nil
@@ -162,13 +166,11 @@ func (m *machine) possessions() map[string]int {
 	links, _ := netlink.LinkList()
 	have["interfaces"] = len(links)
 	have["rules"] = rules()
-	groups, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", supervisor))
-	for line := range strings.Lines(string(groups)) {
-		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
-		for _, root := range []string{"/sys/fs/cgroup" + parts[2], "/sys/fs/cgroup/" + parts[1] + parts[2]} {
-			if strings.Contains(parts[2], "reeve") {
-				have["control groups"] += directories(filepath.Dir(root))
-			}
+	name := fnv.New64a() // as the supervisor names its control group
+	name.Write([]byte(m.Dir + "/supervisor"))
+	for _, pattern := range []string{"/sys/fs/cgroup/reeve/%016x", "/sys/fs/cgroup/*/reeve/%016x"} {
+		for _, group := range found(fmt.Sprintf(pattern, name.Sum64())) {
+			have["control groups"] += directories(group)
 		}
 	}
 	for _, dir := range found(m.Dir + "/*") {
