@@ -6,7 +6,7 @@ VERSION ?= $(shell ./tools/version.sh)
 LDFLAGS := -s -w -X github.com/reeve-run/reeve/internal/cli.linked=$(VERSION)
 TOOLS   := -modfile=tools/go.mod
 
-.PHONY: dev stacks build test check race unit e2e fuzz properties jepsen jepsen-planted bench generate packages packages-check clean
+.PHONY: dev stacks build test check race unit e2e fuzz properties leaks jepsen jepsen-planted bench generate packages packages-check clean
 
 ## dev: run a web service and a batch job on this machine: real processes, one command
 dev: build
@@ -72,6 +72,13 @@ fuzz:
 CHECKS ?= 2000
 properties:
 	@./tools/properties.sh $(CHECKS)
+
+## leaks: start and stop CYCLES instances of all kinds, kill the agent and others KILLS times meanwhile; nothing may remain
+CYCLES ?= 1000
+KILLS  ?= 100
+leaks:
+	$(GO) test ./internal/e2e -run '^TestContainerCyclesLeakNothing$$' -count=1 -timeout 15m -v -cycles $(CYCLES)
+	$(GO) test ./internal/e2e -run '^TestContainerKillsAtEachStep$$' -count=1 -timeout 15m -v -kills $(KILLS)
 
 ## jepsen: inject faults into a cluster for the time JEPSEN, and check the histories of its clients
 JEPSEN ?= 3m

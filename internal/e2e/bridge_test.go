@@ -54,8 +54,11 @@ func apart(t *testing.T, namespaces uintptr, flags ...string) bool {
 	cmd.Args = append(cmd.Args, flags...)
 	cmd.Env = append(os.Environ(), binaryVariable+"="+reeve)
 	cmd.SysProcAttr = &unix.SysProcAttr{Cloneflags: namespaces}
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		t.Errorf("in its own namespaces: %v\n%s", err, out)
+	} else if testing.Verbose() {
+		t.Logf("in its own namespaces:\n%s", out)
 	}
 	return false
 }

@@ -186,10 +186,17 @@ func hasEnded(runners ...*runner.Runner) bool {
 	return true
 }
 
-// isSame reports whether the servers' part of the allocation is unchanged.
+// isSame reports whether the servers' part of the allocation is unchanged. Several changes may have one index: a stream may
+// send what one command of an entry of the log left, and then what the next one did.
 func isSame(old, a *api.Allocation) bool {
 	return a.AllocModifyIndex == old.AllocModifyIndex && a.DesiredStatus == old.DesiredStatus && a.Job == old.Job &&
-		a.DeploymentID == old.DeploymentID && launchesOf(a) == launchesOf(old)
+		a.DeploymentID == old.DeploymentID && launchesOf(a) == launchesOf(old) && skipsDelay(a) == skipsDelay(old)
+}
+
+// skipsDelay reports whether the allocation is to stop without its shutdown delays.
+func skipsDelay(a *api.Allocation) bool {
+	no := a.DesiredTransition.NoShutdownDelay
+	return no != nil && *no
 }
 
 // launchesOf returns the id of the allocation's launches; "" if it has none.

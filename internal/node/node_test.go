@@ -166,6 +166,31 @@ func TestStopOverTheStream(t *testing.T) {
 	})
 }
 
+// The servers may send a stop, and that its shutdown delay is skipped, as two changes with one index.
+func TestAStopSkipsItsDelayWithTheIndexOfTheStop(t *testing.T) {
+	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
+		start()
+		j := jobOf("service", &api.Task{Name: "t", Driver: "fake"})
+		yes, delay := true, time.Hour
+		j.Groups[0].ShutdownDelay = &delay
+		s.messages <- placed(j, true, "one")
+		s.until(t, api.AllocClientRunning, 1)
+		begun := time.Now()
+		for _, skips := range []*bool{nil, &yes} {
+			m := placed(j, false, "one")
+			m.Jobs = nil
+			a := m.Allocations[0]
+			a.DesiredStatus, a.AllocModifyIndex, a.DesiredTransition.NoShutdownDelay = api.AllocDesiredStop, 2, skips
+			s.messages <- m
+			synctest.Wait()
+		}
+		s.until(t, api.AllocClientComplete, 1)
+		if took := time.Since(begun); took >= delay {
+			t.Errorf("the stop took %s", took)
+		}
+	})
+}
+
 func TestReplacementWaitsForWhatItReplaces(t *testing.T) {
 	inBubble(t, func(t *testing.T, s *fakeServers, d *drivertest.Driver, start func() *running) {
 		start()

@@ -123,8 +123,9 @@ func (h *streams) apply(b *state.Batch) {
 			for st := h.byNode[old.NodeID]; st != nil; st = st.next {
 				st.add(streamChange{id: old.ID, index: b.Index})
 			}
-		case old != nil && old.AllocModifyIndex == a.AllocModifyIndex && old.DesiredStatus == a.DesiredStatus:
-			// The node itself said so. Two commands of one entry have the same index, so the desired status is compared, too.
+		case old != nil && old.AllocModifyIndex == a.AllocModifyIndex && a.AllocModifyIndex != b.Index:
+			// The node itself said so. All commands of one entry have its index, so an allocation that the servers changed in
+			// this entry is sent as the last of them left it.
 		default:
 			for st := h.byNode[a.NodeID]; st != nil; st = st.next {
 				st.add(streamChange{id: a.ID, alloc: a, index: b.Index})
