@@ -158,7 +158,7 @@ type Template struct {
 	SourcePath    string
 	DestPath      string
 	EmbeddedTmpl  string
-	ChangeMode    string // "restart", "signal", "noop" or "script"
+	ChangeMode    string // one of the Template constants
 	ChangeScript  *ChangeScript
 	ChangeSignal  string
 	Once          bool

@@ -8,7 +8,7 @@ import "github.com/reeve-run/reeve/api"
 var templateSchema = &schema[api.Template]{
 	noun: "template",
 	oneOf: map[string][]string{
-		"change_mode": {"restart", "signal", "noop", "script"},
+		"change_mode": {"rolling", "restart", "signal", "script", "noop"},
 	},
 	attrs: attrs[api.Template]{
 		"source":               func(t *api.Template) any { return &t.SourcePath },
