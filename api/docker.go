@@ -26,16 +26,13 @@ const LayoutPrefix = "oci:"
 type DockerNeed struct {
 	ByContainer string // why it cannot run without a daemon; "" if it can
 	ByDaemon    string // why no daemon can run it; "" if it can
+	Network     bool   // without a daemon, it needs a node that gives allocations networks of their own
 }
 
 // DockerNeedOf derives what a task needs from its config and its group's network. Settings that
 // only the node can complete are not judged.
 func DockerNeedOf(g *Group, t *Task) DockerNeed {
-	parse := ParseDockerConfig
-	if t.Driver == DriverPodman {
-		parse = ParsePodmanConfig
-	}
-	c, _ := parse(t.Config)
+	c := parseDocker(t)
 	networks := g.Networks
 	if t.Resources != nil {
 		networks = slices.Concat(networks, t.Resources.Networks)
@@ -48,9 +45,12 @@ func DockerNeedOf(g *Group, t *Task) DockerNeed {
 	} else if strings.HasPrefix(c.Image, LayoutPrefix) {
 		need.ByDaemon = "image layouts, as in image = \"oci:PATH\", cannot be read by a Docker daemon"
 	}
+	if need.Network = !own && t.usesBridge(); need.Network {
+		c.JoinGroup()
+	}
 	need.ByContainer = c.withoutDaemon()
-	if mapped := mappedPort(networks, c.Ports); need.ByContainer == "" && !own && mapped != "" {
-		need.ByContainer = fmt.Sprintf("port %q leads to another port of the container: set mode = \"bridge\" in the group's network block", mapped)
+	if mapped := mappedPort(networks, c.Ports); need.ByContainer == "" && !own && !need.Network && mapped != "" {
+		need.ByContainer = fmt.Sprintf("port %q leads to another port of the container, which uses the node's network: remove network_mode = \"host\", or set mode = \"bridge\" in the group's network block", mapped)
 	}
 	return need
 }
@@ -99,8 +99,8 @@ func mappedPort(networks []*Network, labels []string) string {
 }
 
 // Mismatch returns why a node whose engines are given cannot run the task; "" if it can. A node
-// that publishes no engines is not judged.
-func (d DockerNeed) Mismatch(engines string) string {
+// that publishes no engines is not judged. network is why the node gives allocations no networks; "" if it does.
+func (d DockerNeed) Mismatch(engines, network string) string {
 	var reasons []string
 	for engine := range strings.SplitSeq(engines, ",") {
 		why := ""
@@ -109,6 +109,9 @@ func (d DockerNeed) Mismatch(engines string) string {
 			why = d.ByDaemon
 		case DockerContainer:
 			why = d.ByContainer
+			if why == "" && d.Network {
+				why = network
+			}
 		}
 		if why == "" {
 			return ""

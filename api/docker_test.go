@@ -26,8 +26,12 @@ func TestDockerTasksSayWhatTheyNeed(t *testing.T) {
 		config map[string]any
 		want   DockerNeed
 	}{
-		"nothing":                 {"", plain, map[string]any{"ports": []any{"http"}, "tty": false, "interactive": "false"}, DockerNeed{}},
-		"a mapped port":           {"host", mapped, map[string]any{"ports": []any{"http"}}, DockerNeed{ByContainer: `port "http" leads to another port of the container: set mode = "bridge" in the group's network block`}},
+		"nothing":                 {"", plain, map[string]any{"tty": false, "interactive": "false"}, DockerNeed{}},
+		"a mapped port":           {"host", mapped, map[string]any{"ports": []any{"http"}}, DockerNeed{Network: true}},
+		"a mapped port, mode":     {"", mapped, map[string]any{"ports": []any{"http"}, "network_mode": "bridge"}, DockerNeed{Network: true}},
+		"Docker's bridge":         {"", plain, map[string]any{"network_mode": "bridge"}, DockerNeed{Network: true}},
+		"the node's network":      {"", mapped, map[string]any{"ports": []any{"http"}, "network_mode": "host"}, DockerNeed{ByContainer: `port "http" leads to another port of the container, which uses the node's network: remove network_mode = "host", or set mode = "bridge" in the group's network block`}},
+		"a mode of the node":      {"", mapped, map[string]any{"ports": []any{"http"}, "network_mode": "${meta.mode}"}, DockerNeed{ByContainer: `port "http" leads to another port of the container, which uses the node's network: remove network_mode = "host", or set mode = "bridge" in the group's network block`}},
 		"a port of another task":  {"host", mapped, map[string]any{}, DockerNeed{}},
 		"a mapped port in bridge": {"bridge", mapped, map[string]any{"ports": []any{"http"}, "network_mode": "bridge"}, DockerNeed{ByDaemon: own}},
 		"a terminal":              {"", plain, map[string]any{"tty": true}, DockerNeed{ByContainer: "tty needs a Docker daemon"}},
@@ -56,10 +60,13 @@ func TestDockerNeedsMatchEngines(t *testing.T) {
 		{one, "daemon", ""},
 		{one, "daemon,container", ""},
 		{both, "daemon,container", "no network; tty needs a Docker daemon"},
+		{DockerNeed{Network: true}, "container", "no networks"},
+		{DockerNeed{Network: true}, "daemon", ""},
+		{DockerNeed{Network: true, ByContainer: "tty"}, "container", "tty"},
 		{both, "", ""},
 		{both, "of a later version", ""},
 	} {
-		if got := c.need.Mismatch(c.engines); got != c.want {
+		if got := c.need.Mismatch(c.engines, "no networks"); got != c.want {
 			t.Errorf("%v on a node with %q: %q, want %q", c.need, c.engines, got, c.want)
 		}
 	}

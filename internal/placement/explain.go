@@ -243,6 +243,9 @@ func (x *explainer) classObstacles(class int32, n *api.Node) []api.Obstacle {
 	if reason := r.dockerMismatch(n); reason != "" {
 		add(api.FilterDriver, reason)
 	}
+	if reason := r.lowPortMismatch(n); reason != "" {
+		add(api.FilterNetwork, reason)
+	}
 	if reason := r.userMismatch(n); reason != "" {
 		add(api.FilterDriver, reason)
 	}

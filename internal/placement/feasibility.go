@@ -205,6 +205,13 @@ func appendSignature(b []byte, job *api.Job, group *api.Group, policy Policy) []
 		b = append(b, s...)
 	}
 	number := func(n int) { b = binary.AppendVarint(b, int64(n)) }
+	flag := func(set bool) {
+		if set {
+			number(1)
+		} else {
+			number(0)
+		}
+	}
 	weight := func(w *int8) {
 		if w == nil {
 			number(1000)
@@ -271,10 +278,11 @@ func appendSignature(b []byte, job *api.Job, group *api.Group, policy Policy) []
 		number(0)
 	}
 	networks(group.Networks)
-	if group.OwnNetwork() != nil {
-		number(1)
-	} else {
-		number(0)
+	flag(group.OwnNetwork() != nil)
+	for _, p := range group.LowPorts() {
+		text(p.Driver)
+		text(p.Label)
+		number(p.Number)
 	}
 	number(len(group.Tasks))
 	for _, t := range group.Tasks {
@@ -283,6 +291,7 @@ func appendSignature(b []byte, job *api.Job, group *api.Group, policy Policy) []
 			need := api.DockerNeedOf(group, t)
 			text(need.ByContainer)
 			text(need.ByDaemon)
+			flag(need.Network)
 		}
 		constraints(t.Constraints)
 		affinities(t.Affinities)

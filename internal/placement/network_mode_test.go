@@ -37,3 +37,57 @@ func TestGroupsWithOwnNetworksNeedNodesThatHaveThem(t *testing.T) {
 		t.Error("groups with and without their own networks share their cached feasibility")
 	}
 }
+
+func TestPublishedPortsNeedANetworkOnlyWithoutADaemon(t *testing.T) {
+	node := func(engine, bridge string) *api.Node {
+		n := &api.Node{Drivers: map[string]*api.DriverStatus{"docker": {Detected: true, Healthy: true}}, Attributes: map[string]string{api.NodeAttrDockerEngines: engine}}
+		if bridge != "" {
+			n.Attributes[api.NodeAttrBridge] = bridge
+		}
+		return n
+	}
+	group := func(config map[string]any) *api.Group {
+		config["image"] = "redis:7"
+		return &api.Group{Networks: []*api.Network{{DynamicPorts: []api.Port{{Label: "db", To: 6379}}}}, Tasks: []*api.Task{{Name: "db", Driver: "docker", Config: config}}}
+	}
+	publishes, silent := group(map[string]any{"ports": []any{"db"}}), group(map[string]any{})
+	for _, c := range []struct {
+		group *api.Group
+		node  *api.Node
+		want  string
+	}{
+		{publishes, node("container", "1"), ""},
+		{publishes, node("daemon", ""), ""},
+		{publishes, node("container", ""), "driver docker: missing network: the node's agent gives allocations no networks of their own"},
+		{silent, node("container", ""), ""},
+	} {
+		if reason, _ := IsFeasible(&api.Job{}, c.group, c.node); reason != c.want {
+			t.Errorf("%v on %v: %q, want %q", c.group.Tasks[0].Config, c.node.Attributes, reason, c.want)
+		}
+	}
+	if string(appendSignature(nil, &api.Job{}, publishes, Policy{})) == string(appendSignature(nil, &api.Job{}, silent, Policy{})) {
+		t.Error("groups with and without published ports share their cached feasibility")
+	}
+}
+
+func TestLowPortsNeedNodesThatPermitThem(t *testing.T) {
+	node := func(lowest string) *api.Node {
+		n := &api.Node{Drivers: map[string]*api.DriverStatus{"container": {Detected: true, Healthy: true}}, Attributes: map[string]string{}}
+		if lowest != "" {
+			n.Attributes[api.NodeAttrLowestPort("container")] = lowest
+		}
+		return n
+	}
+	group := func(port int) *api.Group {
+		return &api.Group{Networks: []*api.Network{{ReservedPorts: []api.Port{{Label: "http", Value: port}}}}, Tasks: []*api.Task{{Name: "web", Driver: "container", Config: map[string]any{"image": "nginx"}}}}
+	}
+	const want = `port "http": a container in the node's network cannot listen on 80, as it has a user namespace: set mode = "bridge" in the group's network block, or permit it on the node with sysctl -w net.ipv4.ip_unprivileged_port_start=80`
+	for lowest, want := range map[string]string{"1024": want, "81": want, "80": "", "0": "", "": "", "-": ""} {
+		if reason, _ := IsFeasible(&api.Job{}, group(80), node(lowest)); reason != want {
+			t.Errorf("lowest port %q: %q, want %q", lowest, reason, want)
+		}
+	}
+	if string(appendSignature(nil, &api.Job{}, group(80), Policy{})) == string(appendSignature(nil, &api.Job{}, group(443), Policy{})) {
+		t.Error("groups with different low ports share their cached feasibility")
+	}
+}

@@ -22,6 +22,7 @@ type rules struct {
 	drivers     []string
 	isolated    bool // the group has its own network
 	docker      []dockerNeed
+	lowPorts    []api.LowPort
 	users       []*api.Task  // one per driver and user
 	shared      []*condition // evaluated once per node class
 	own         []*condition // evaluated per node, because they read attributes unique to a node
@@ -72,6 +73,7 @@ func newRules(job *api.Job, group *api.Group, policy Policy) *rules {
 			r.docker = append(r.docker, dockerNeed{t.Driver, api.DockerNeedOf(group, t)})
 		}
 	}
+	r.lowPorts = group.LowPorts()
 	r.prefer(affinities)
 	r.spread(spreadsOf(job, group, policy))
 	r.ports = newPortRequest(group)
@@ -165,6 +167,9 @@ func (r *rules) classMismatch(n *api.Node) string {
 	if reason := r.dockerMismatch(n); reason != "" {
 		return reason
 	}
+	if reason := r.lowPortMismatch(n); reason != "" {
+		return reason
+	}
 	if reason := r.userMismatch(n); reason != "" {
 		return reason
 	}
@@ -177,8 +182,16 @@ func (r *rules) classMismatch(n *api.Node) string {
 // networkMismatch returns why n's allocations cannot have their own networks, if the group needs
 // one.
 func (r *rules) networkMismatch(n *api.Node) string {
+	if !r.isolated {
+		return ""
+	}
+	return missingNetwork(n)
+}
+
+// missingNetwork returns why n's allocations cannot have their own networks; "" if they can.
+func missingNetwork(n *api.Node) string {
 	switch {
-	case !r.isolated || n.Attributes[api.NodeAttrBridge] != "":
+	case n.Attributes[api.NodeAttrBridge] != "":
 		return ""
 	case n.Attributes[api.NodeAttrBridgeProblem] != "":
 		return "missing network: " + n.Attributes[api.NodeAttrBridgeProblem]
@@ -196,7 +209,7 @@ type dockerNeed struct {
 func (r *rules) dockerMismatch(n *api.Node) string {
 	if engines := n.Attributes[api.NodeAttrDockerEngines]; engines != "" {
 		for _, need := range r.docker {
-			if why := need.Mismatch(engines); why != "" {
+			if why := need.Mismatch(engines, missingNetwork(n)); why != "" {
 				return "driver " + need.driver + ": " + why
 			}
 		}

@@ -87,6 +87,7 @@ func TestEachLackIsToldWithItsFix(t *testing.T) {
 		{"no exec", func(f *Facts) { broken(f, "exec", "a process cannot be isolated here") }, "exec", "driver", Missing, "cannot be isolated", "--privileged"},
 		{"an unhealthy driver", func(f *Facts) { f.Node.Drivers["raw_exec"].Healthy = false }, "raw_exec", "driver", Missing, "", ""},
 		{"a driver of a later version", func(f *Facts) { f.Node.Drivers["new"] = &api.DriverStatus{HealthDescription: "no qemu"} }, "new", "driver", Missing, "no qemu", ""},
+		{"high ports", func(f *Facts) { f.Node.Attributes[api.NodeAttrLowestPort("container")] = "1024" }, "container", "low ports", Warning, "below 1024", "sysctl -w net.ipv4.ip_unprivileged_port_start=80"},
 		{"old runc", func(f *Facts) { f.Node.Attributes[api.DriverWarning("container")] = "runc 1.1.5 is old" }, "container", "driver", Warning, "runc 1.1.5", "apt-get install --only-upgrade runc"},
 		{"exec without memory", func(f *Facts) { f.Node.Attributes[api.DriverWarning("exec")] = "with limits only for cpu" }, "exec", "driver", Warning, "only for cpu", "cgroup_enable"},
 		{"no overlay", func(f *Facts) { f.System.Overlay = false }, "container", "overlayfs", Missing, "overlay", "modprobe overlay"},

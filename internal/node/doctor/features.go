@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -76,7 +77,7 @@ func (f *Facts) images() []Check {
 	users := f.Node.Attributes["driver.container.userns"]
 	switch {
 	case users == "true":
-		all = append(all, Check{Feature: "container", Name: "user namespaces", State: OK, Finding: "available, with mounts for other users"})
+		all = append(all, Check{Feature: "container", Name: "user namespaces", State: OK, Finding: "available, with mounts for other users"}, f.lowPorts())
 	case s.UserNamespaces == 0:
 		all = append(all, Check{Feature: "container", Name: "user namespaces", State: Warning, Finding: "the limit of their number is 0: root in a container is root of the machine", Fix: "sysctl -w user.max_user_namespaces=15000"})
 	case users == "false" && f.before(5, 19):
@@ -85,6 +86,15 @@ func (f *Facts) images() []Check {
 		all = append(all, Check{Feature: "container", Name: "user namespaces", State: Warning, Finding: "not used: root in a container is root of the machine", Fix: "set enabled = true in client { container { user_namespace { } } }, and put the data directory on ext4, xfs or btrfs"})
 	}
 	return all
+}
+
+// lowPorts checks whether containers in the node's network can listen where web servers do.
+func (f *Facts) lowPorts() Check {
+	lowest, _ := strconv.Atoi(f.Node.Attributes[api.NodeAttrLowestPort(api.DriverContainer)])
+	const web = 80
+	return check("container", "low ports", lowest <= web, "containers in the node's network may listen on port 80", Warning,
+		fmt.Sprintf("containers in the node's network (network_mode = \"host\") cannot listen on ports below %d; those with a network of their own can", lowest),
+		"sysctl -w net.ipv4.ip_unprivileged_port_start=80, if such jobs run here: every user of the machine may then listen on ports from 80")
 }
 
 // docker tells whether a daemon answers. Only a node that uses one needs it.

@@ -57,7 +57,7 @@ func (t *task) takenPort(x driver.Exit) string {
 		r.mu.Unlock()
 		return ""
 	}
-	if r.group.OwnNetwork() != nil { // no other process is in its network
+	if r.group.NetworkOf(t.spec) != nil { // no other process is in its network
 		r.mu.Unlock()
 		return ""
 	}

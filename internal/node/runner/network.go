@@ -29,10 +29,13 @@ type Networks interface {
 	Release(alloc string) (complete func() error)
 }
 
-// raiseNetwork makes the network of the allocation before its first task, if the group has its own.
-// It returns the allocation with the network's addresses.
+// raiseNetwork makes the network of the allocation before its first task, if the group has its own or
+// its containers share one. It returns the allocation with the network's addresses.
 func (t *task) raiseNetwork(ctx context.Context, a *api.Allocation, g *api.Group, d driver.Driver) (*api.Allocation, error) {
-	n := g.OwnNetwork()
+	n, within := g.OwnNetwork(), a
+	if n == nil {
+		n, within = t.r.host.dockerNetwork(a, g)
+	}
 	if _, without := d.(interface{ WithoutNetwork() }); n == nil || without {
 		return a, nil
 	}
@@ -41,7 +44,7 @@ func (t *task) raiseNetwork(ctx context.Context, a *api.Allocation, g *api.Group
 		return nil, errors.New("this node has no networks for allocations: use mode = \"host\", or run the agent as root")
 	}
 	env := r.host.env(a, g, nil, driver.Dir{})
-	status, err := r.host.Networks.Up(ctx, a, n, env.Replace)
+	status, err := r.host.Networks.Up(ctx, within, n, env.Replace)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +78,7 @@ func (r *Runner) insideAddress(mode, label string, spec *api.Task) (address stri
 	if mode != addressAlloc && mode != addressDriver || n == nil {
 		return "", 0, false
 	}
-	if address = cmp.Or(n.Address, n.AddressIPv6); address == "" {
+	if address = cmp.Or(n.Address, n.AddressIPv6); address == "" || !r.group.LeadsInside(label) && r.group.NetworkOf(spec) == nil {
 		return "", 0, false
 	}
 	port, _ = strconv.Atoi(label)
@@ -106,6 +109,9 @@ func (r *Runner) insideProbe(p probe) (address string, ok bool) {
 	number, _ := strconv.Atoi(at)
 	for _, q := range r.alloc.PortMappings() {
 		if q.Value == number {
+			if !r.group.LeadsInside(q.Label) {
+				return "", false
+			}
 			number = inside(q)
 			break
 		}
@@ -113,8 +119,9 @@ func (r *Runner) insideProbe(p probe) (address string, ok bool) {
 	return net.JoinHostPort(n.Address, strconv.Itoa(number)), true
 }
 
-func (h *Host) networkOf(alloc string) *driver.Network {
-	if h.Networks == nil {
+// networkOf returns the network that a task uses instead of the node's; nil if it uses the node's.
+func (h *Host) networkOf(alloc string, g *api.Group, s *api.Task) *driver.Network {
+	if h.Networks == nil || g.NetworkOf(s) == nil {
 		return nil
 	}
 	return h.Networks.Find(alloc)
@@ -123,7 +130,7 @@ func (h *Host) networkOf(alloc string) *driver.Network {
 // resolve gives the task the group's configuration of the resolver in the node's network.
 func (h *Host) resolve(t *driver.Task, a *api.Allocation, g *api.Group) error {
 	d := g.HostDNS()
-	if d == nil || h.Resolver == nil {
+	if d == nil || h.Resolver == nil || t.Network != nil {
 		return nil
 	}
 	d = d.Replace(h.env(a, g, nil, driver.Dir{}).Replace)

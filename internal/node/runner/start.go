@@ -221,7 +221,7 @@ func (t *task) driverTaskWith(a *api.Allocation, g *api.Group, s *api.Task, run 
 	dt := &driver.Task{
 		ID: runID(a.ID, s.Name, run), AllocID: a.ID, JobNamespace: a.Namespace, JobID: a.JobID, Name: s.Name, Config: env.ReplaceConfig(s.Config), Env: env.List(),
 		User: env.Replace(s.User), Dir: dir, Resources: taskenv.Limits(a, s), KillSignal: s.KillSignal, Daemon: s.Daemon, Ports: taskenv.Ports(a, s),
-		Network: t.r.host.networkOf(a.ID),
+		Network: t.r.host.networkOf(a.ID, g, s),
 		Logs: driver.Logs{
 			Root:         t.r.host.Dirs.Root(a.ID),
 			StdoutPrefix: t.r.host.Dirs.LogDir(a.ID) + "/" + s.Name + ".stdout",

@@ -11,6 +11,7 @@ import (
 
 func TestPortsOfAnOwnNetwork(t *testing.T) {
 	in := input()
+	in.Group.Networks = []*api.Network{{Mode: api.NetworkBridge}}
 	in.Alloc.NetworkStatus = &api.AllocNetworkStatus{InterfaceName: "eth0", Address: "172.26.64.9"}
 	e := Build(in)
 	for name, want := range map[string]string{
@@ -22,6 +23,23 @@ func TestPortsOfAnOwnNetwork(t *testing.T) {
 			if got := e.Get(p + name); got != want {
 				t.Errorf("%s%s = %q, want %q", p, name, got, want)
 			}
+		}
+	}
+}
+
+// Containers of a group in the node's network share one for the ports that they publish. All tasks see where
+// these ports lead.
+func TestPortsThatContainersPublish(t *testing.T) {
+	in := input()
+	in.Group.Tasks = append(in.Group.Tasks, &api.Task{Name: "db", Driver: "docker", Config: map[string]any{"image": "redis:7", "ports": []any{"my-admin"}}})
+	in.Alloc.NetworkStatus = &api.AllocNetworkStatus{InterfaceName: "eth0", Address: "172.26.64.9"}
+	e := Build(in)
+	for name, want := range map[string]string{
+		"PORT_my_admin": "99", "HOST_PORT_my_admin": "20002", "ADDR_my_admin": "10.0.0.5:20002", "ALLOC_ADDR_my_admin": "172.26.64.9:99",
+		"PORT_http": "20001", "ADDR_http": "10.0.0.5:20001", "ALLOC_ADDR_http": "",
+	} {
+		if got := e.Get(prefix + name); got != want {
+			t.Errorf("%s = %q, want %q", name, got, want)
 		}
 	}
 }

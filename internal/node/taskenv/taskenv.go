@@ -54,7 +54,7 @@ func Build(in Input) *Env {
 	e.addScope(in)
 	e.addBase(in)
 	e.addAllocation(in)
-	e.addPorts(in.Alloc, in.Task)
+	e.addPorts(in.Alloc, in.Group, in.Task)
 	e.addStack(in)
 	if in.Task != nil {
 		e.addTask(in)
@@ -267,7 +267,7 @@ func Limits(a *api.Allocation, t *api.Task) driver.Limits {
 	return l
 }
 
-func (e *Env) addPorts(a *api.Allocation, t *api.Task) {
+func (e *Env) addPorts(a *api.Allocation, g *api.Group, t *api.Task) {
 	for _, p := range Ports(a, t) {
 		inside := p.Value
 		if p.To > 0 {
@@ -282,7 +282,7 @@ func (e *Env) addPorts(a *api.Allocation, t *api.Task) {
 			e.set("HOST_PORT_"+label, host)
 			e.set("HOST_IP_"+label, p.HostIP)
 			e.set("HOST_ADDR_"+label, net.JoinHostPort(p.HostIP, host))
-			if n := a.NetworkStatus; n != nil && n.Address != "" { // the group's own network
+			if n := a.NetworkStatus; n != nil && n.Address != "" && (g == nil || g.LeadsInside(p.Label)) {
 				e.set("ADDR_"+label, net.JoinHostPort(p.HostIP, host))
 				e.set("ALLOC_IP_"+label, n.Address)
 				e.set("ALLOC_ADDR_"+label, net.JoinHostPort(n.Address, port))

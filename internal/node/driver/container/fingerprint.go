@@ -49,6 +49,9 @@ func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
 	s.Attributes["driver.container.runtime"] = "runc"
 	s.Attributes["driver.container.runtime_version"] = m.version
 	s.Attributes["driver.container.userns"] = strconv.FormatBool(m.users)
+	if m.users {
+		s.Attributes[api.NodeAttrLowestPort(api.DriverContainer)] = strconv.Itoa(lowestPort())
+	}
 	if len(m.warnings) > 0 {
 		s.Attributes[api.DriverWarning("container")] = strings.Join(m.warnings, "; ")
 	}
@@ -59,6 +62,20 @@ func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
 		s.Attributes["driver.container.volumes.enabled"] = "1"
 	}
 	return s
+}
+
+// lowestPort returns the lowest port of the node's network that containers with user namespaces may
+// listen on.
+func lowestPort() int {
+	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_unprivileged_port_start")
+	if err != nil {
+		return api.UnprivilegedPorts
+	}
+	lowest, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return api.UnprivilegedPorts
+	}
+	return lowest
 }
 
 // probe returns the result of the first successful probe. A failed one is repeated, because an

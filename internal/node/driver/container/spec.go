@@ -17,6 +17,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/supervise"
+	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
 	"github.com/reeve-run/reeve/internal/node/supervise/oci"
 )
 
@@ -121,6 +122,9 @@ func (p *plan) process() (*specs.Process, error) {
 	}
 	if !strings.HasPrefix(process.Cwd, "/") {
 		process.Cwd = "/" + process.Cwd
+	}
+	if err := isolate.CheckUlimits(p.config.Ulimits, p.machine.caps); err != nil {
+		return nil, fmt.Errorf("config %w", err)
 	}
 	for _, l := range p.config.Ulimits {
 		process.Rlimits = append(process.Rlimits, specs.POSIXRlimit{Type: "RLIMIT_" + strings.ToUpper(l.Name), Soft: l.Soft, Hard: l.Hard})

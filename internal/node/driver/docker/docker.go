@@ -105,6 +105,10 @@ func (d *Driver) StartConfig(ctx context.Context, t *driver.Task, config *api.Co
 	return d.containers.StartConfig(ctx, t, config)
 }
 
+// PublishesPorts reports whether the daemon publishes the ports of tasks. Otherwise, tasks that publish
+// ports must have a network.
+func (d *Driver) PublishesPorts() bool { return d.byDaemon }
+
 // parse reads the task's config with Docker's meaning.
 func parse(t *driver.Task) (*api.ContainerConfig, error) {
 	config, problems := api.ParseDockerConfig(t.Config)
@@ -131,7 +135,7 @@ func withoutDaemon(t *driver.Task, c *api.ContainerConfig) error {
 	}
 	for _, p := range mapped {
 		if p.To > 0 && p.To != p.Value {
-			return fmt.Errorf("port %q leads to %d in the container, and the container has no network of its own: set mode = \"bridge\" in the group's network block, or remove to and let the program listen on $NOMAD_PORT_%s", p.Label, p.To, p.Label)
+			return fmt.Errorf("port %q leads to %d in the container, and the container uses the node's network: remove network_mode = \"host\", set mode = \"bridge\" in the group's network block, or remove to and let the program listen on $NOMAD_PORT_%s", p.Label, p.To, p.Label)
 		}
 	}
 	return nil

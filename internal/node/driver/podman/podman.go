@@ -43,6 +43,9 @@ func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
 	return &s
 }
 
+// PublishesPorts reports whether a daemon publishes the ports of tasks.
+func (d *Driver) PublishesPorts() bool { return d.docker.PublishesPorts() }
+
 // Start starts the task.
 func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, error) {
 	config, problems := api.ParsePodmanConfig(t.Config)

@@ -6,6 +6,9 @@ package isolate
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -17,6 +20,26 @@ var ulimits = map[string]int{
 	"locks": unix.RLIMIT_LOCKS, "memlock": unix.RLIMIT_MEMLOCK, "msgqueue": unix.RLIMIT_MSGQUEUE, "nice": unix.RLIMIT_NICE,
 	"nofile": unix.RLIMIT_NOFILE, "nproc": unix.RLIMIT_NPROC, "rtprio": unix.RLIMIT_RTPRIO, "rttime": unix.RLIMIT_RTTIME,
 	"sigpending": unix.RLIMIT_SIGPENDING, "stack": unix.RLIMIT_STACK,
+}
+
+// CheckUlimits returns an error if a process with the given capabilities and the hard limits of this one
+// cannot set the limits.
+func CheckUlimits(limits []api.Ulimit, capabilities []string) error {
+	for _, l := range limits {
+		var now unix.Rlimit
+		if err := unix.Getrlimit(ulimits[l.Name], &now); err != nil || l.Hard <= now.Max || slices.Contains(capabilities, "CAP_SYS_RESOURCE") {
+			continue
+		}
+		return fmt.Errorf("ulimit %s = %s is above the hard limit of the node's agent, %s: set a lower one in the job, or raise the agent's, such as by Limit%s= in its systemd unit", l.Name, amount(l.Hard), amount(now.Max), strings.ToUpper(l.Name))
+	}
+	return nil
+}
+
+func amount(limit uint64) string {
+	if limit == unix.RLIM_INFINITY {
+		return "unlimited"
+	}
+	return strconv.FormatUint(limit, 10)
 }
 
 // setUlimits must be the last step before the command is executed, because a limit could
