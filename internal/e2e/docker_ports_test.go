@@ -24,7 +24,7 @@ func publishingJob(image string) *api.Job {
 	g.Networks = []*api.Network{{DynamicPorts: []api.Port{{Label: "http", To: 80}, {Label: "spare", To: 81}}}}
 	g.Services = []*api.Service{{Name: "cache", PortLabel: "http", Provider: "nomad", Checks: []*api.Check{{Type: "http", Path: "/", Interval: time.Second, Timeout: time.Second}}}}
 	g.Tasks[0].Config["ports"] = []any{"http"}
-	g.Tasks = append(g.Tasks, &api.Task{Name: "beside", Driver: "raw_exec", Config: map[string]any{"command": "/bin/sleep", "args": []string{"3600"}}, Resources: g.Tasks[0].Resources})
+	g.Tasks = append(g.Tasks, &api.Task{Name: "beside", Driver: "raw_exec", Config: map[string]any{"command": "/bin/sleep", "args": []string{"3600"}}, Resources: g.Tasks[0].Resources, Logs: g.Tasks[0].Logs})
 	return job
 }
 

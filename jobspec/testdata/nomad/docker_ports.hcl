@@ -1,6 +1,5 @@
 # Published ports by label, on the network of the host.
 # accept: yes
-# ends: waits: leads to another port of the container: set mode = "bridge" in the group's network block
 
 job "docker-ports" {
   datacenters = ["dc1"]

@@ -1,6 +1,6 @@
 # Limits of the processes in a container.
 # accept: yes
-# ends without CAP_SYS_RESOURCE: fails: error setting rlimit
+# ends without CAP_SYS_RESOURCE: fails: above the hard limit of the node's agent
 
 job "docker-ulimit" {
   datacenters = ["dc1"]

@@ -1,6 +1,5 @@
 # A task for a driver that is a plugin of Nomad.
 # accept: yes
-# ends: waits: set mode = "bridge" in the group's network block
 
 job "podman-driver" {
   datacenters = ["dc1"]

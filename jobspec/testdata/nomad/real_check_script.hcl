@@ -1,6 +1,6 @@
 # A script in the container decides about the health of the service.
 # accept: yes
-# ends without CAP_SYS_RESOURCE: fails: error setting rlimit
+# ends without CAP_SYS_RESOURCE: fails: above the hard limit of the node's agent
 
 job "queue" {
   group "queue" {

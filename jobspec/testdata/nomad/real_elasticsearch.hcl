@@ -1,6 +1,6 @@
 # A search server that locks its memory.
 # accept: yes
-# ends without CAP_SYS_RESOURCE: fails: error setting rlimit
+# ends without CAP_SYS_RESOURCE: fails: above the hard limit of the node's agent
 
 job "elasticsearch" {
   group "search" {
