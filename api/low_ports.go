@@ -18,7 +18,7 @@ const UnprivilegedPorts = 1024
 func NodeAttrLowestPort(driver string) string { return "driver." + driver + ".lowest_port" }
 
 // A LowPort is a fixed port of the node below UnprivilegedPorts on which a container listens in the
-// node's network. In a user namespace it may not, whatever its capabilities are.
+// node's network. In a user namespace it may not, with any capabilities.
 type LowPort struct {
 	Driver string
 	Label  string

@@ -23,7 +23,7 @@ func TestLowPortsOfContainersInTheNodesNetwork(t *testing.T) {
 		c[key] = value
 		return c
 	}
-	exec := &Task{Driver: "exec", Config: map[string]any{"command": "/bin/web"}}
+	program := &Task{Driver: "exec", Config: map[string]any{"command": "/bin/web"}}
 	low, high := Port{Label: "http", Value: 80}, Port{Label: "admin", Value: 8080}
 	for name, c := range map[string]struct {
 		mode  string
@@ -33,18 +33,18 @@ func TestLowPortsOfContainersInTheNodesNetwork(t *testing.T) {
 	}{
 		"an ingress":                 {"", []Port{low, high}, []*Task{docker(host())}, "[{docker http 80}]"},
 		"a container":                {"host", []Port{low}, []*Task{container(map[string]any{})}, "[{container http 80}]"},
-		"a container that has ports": {"", []Port{low}, []*Task{container(map[string]any{"ports": []any{"http"}}), exec}, "[{container http 80}]"},
+		"a container that has ports": {"", []Port{low}, []*Task{container(map[string]any{"ports": []any{"http"}}), program}, "[{container http 80}]"},
 		"docker without a network":   {"", []Port{low}, []*Task{docker(map[string]any{})}, "[{docker http 80}]"},
 		"a published port":           {"", []Port{low}, []*Task{docker(map[string]any{"ports": []any{"http"}})}, "[]"},
 		"published beside another":   {"", []Port{low}, []*Task{docker(map[string]any{"ports": []any{"http"}}), docker(host())}, "[]"},
 		"it listens on a high one":   {"", []Port{{Label: "http", Value: 80, To: 8080}}, []*Task{docker(host())}, "[]"},
 		"a bridge":                   {"bridge", []Port{low}, []*Task{docker(map[string]any{})}, "[]"},
-		"another task may listen":    {"", []Port{low}, []*Task{docker(host()), exec}, "[]"},
+		"another task may listen":    {"", []Port{low}, []*Task{docker(host()), program}, "[]"},
 		"the host's users":           {"", []Port{low}, []*Task{docker(with("userns_mode", "host"))}, "[]"},
 		"privileged":                 {"", []Port{low}, []*Task{docker(with("privileged", true))}, "[]"},
 		"the node knows":             {"", []Port{low}, []*Task{docker(with("userns_mode", "${meta.users}"))}, "[]"},
 		"no network":                 {"", []Port{low}, []*Task{docker(map[string]any{"network_mode": "none"})}, "[]"},
-		"no containers":              {"", []Port{low}, []*Task{exec}, "[]"},
+		"no containers":              {"", []Port{low}, []*Task{program}, "[]"},
 	} {
 		g := &Group{Networks: []*Network{{Mode: c.mode, ReservedPorts: c.ports}}, Tasks: c.tasks}
 		if got := fmt.Sprint(g.LowPorts()); got != c.want {
