@@ -115,7 +115,7 @@ func TestContainerCorpusRuns(t *testing.T) {
 // corpusNode returns the configuration of a node that has what most of the jobs ask for.
 func corpusNode(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString(`router { http = "127.0.0.8:8080" }
+	b.WriteString(`router { http = "127.0.0.8:7080" }
 client {
   node_class = "compute-1"
   meta {
