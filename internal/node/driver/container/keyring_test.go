@@ -25,9 +25,9 @@ func TestContainersTakeNoKeysOfTheirUser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	if code, err := h.Exec(t.Context(), driver.Exec{Argv: []string{"/bin/tool", "id"}, Stdout: &out, Stderr: &out}); err != nil || code != 0 || !strings.Contains(out.String(), "uid 0") {
-		t.Fatalf("%d, %v: %q", code, err, out.String())
+	var out, errs bytes.Buffer
+	if code, err := h.Exec(t.Context(), driver.Exec{Argv: []string{"/bin/tool", "id"}, Stdout: &out, Stderr: &errs}); err != nil || code != 0 || !strings.Contains(out.String(), "uid 0") {
+		t.Fatalf("%d, %v: %q, %q", code, err, out.String(), errs.String())
 	}
 	after, err := os.ReadFile("/proc/key-users")
 	if err != nil {
