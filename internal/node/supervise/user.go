@@ -38,7 +38,7 @@ func LookupUser(name string) (*User, error) {
 	if err != nil {
 		if uid, numErr := strconv.ParseUint(name, 10, 32); numErr == nil {
 			if uid == isolate.Unchanged {
-				return nil, fmt.Errorf("user %s cannot run a task: to the kernel, this number means that the user stays as it is; name another user", name)
+				return nil, fmt.Errorf("user %s cannot run a task: to the kernel, this number means that the user stays unchanged; name another user", name)
 			}
 			if u, err = user.LookupId(name); err != nil {
 				// A number needs no entry in the user database.

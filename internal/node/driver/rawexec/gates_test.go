@@ -43,7 +43,7 @@ func TestGatesRefuseUsers(t *testing.T) {
 		"root after a space":           {api.DriverUsers{DeniedUIDs: ranges(t, "0")}, " root", "does not exist"},
 		"root in base 16":              {api.DriverUsers{DeniedUIDs: ranges(t, "0")}, "0x0", "does not exist"},
 		"a number that overflows to 0": {api.DriverUsers{DeniedUIDs: ranges(t, "0")}, "4294967296", "does not exist"},
-		"what leaves the user root":    {api.DriverUsers{DeniedUIDs: ranges(t, "0")}, "4294967295", "the user stays as it is"},
+		"what leaves the user root":    {api.DriverUsers{DeniedUIDs: ranges(t, "0")}, "4294967295", "the user stays unchanged"},
 		"a line of the database":       {api.DriverUsers{DeniedUIDs: ranges(t, "0")}, "root:x:0", "does not exist"},
 		"another user":                 {api.DriverUsers{DeniedUIDs: ranges(t, "0")}, "nobody", ""},
 		"a user without an entry":      {api.DriverUsers{DeniedUIDs: ranges(t, "54321")}, "54321", "user id 54321"},

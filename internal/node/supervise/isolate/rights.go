@@ -128,7 +128,7 @@ func dropBounding(keep uint64) error {
 	return nil
 }
 
-// Unchanged is the number with which the kernel leaves the user or the group as it is: that of root.
+// Unchanged is the number with which the kernel leaves the user or the group unchanged: that of root.
 const Unchanged = math.MaxUint32
 
 // setUser changes this thread only, unlike the functions of package syscall.
