@@ -73,7 +73,7 @@ CHECKS ?= 2000
 properties:
 	@./tools/properties.sh $(CHECKS)
 
-## leaks: start and stop CYCLES instances of all kinds, kill the agent and others KILLS times meanwhile; nothing may remain
+## leaks: start and stop CYCLES instances of all kinds, and kill agents and others KILLS times; nothing may remain
 CYCLES ?= 1000
 KILLS  ?= 100
 leaks:

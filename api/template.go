@@ -60,7 +60,7 @@ func (s *TaskState) PendingTemplates() (destinations, values []string) {
 	if s == nil {
 		return nil, nil
 	}
-	for _, t := range s.Templates {
+	for _, t := range s.Templates[:min(len(s.Templates), maxTaskTemplates)] { // no task has more, whatever a node reports
 		if t != nil && t.Pending != "" && len(t.Pending) <= maxPendingBytes {
 			destinations, values = append(destinations, t.Destination), append(values, t.Pending)
 		}

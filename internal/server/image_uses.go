@@ -22,33 +22,45 @@ func (s *Server) ImageUses(nodeID string, r *api.ImageUsesRequest) (*api.ImageUs
 		return nil, err
 	}
 	answer := &api.ImageUsesResponse{Uses: []*api.ImageUse{}}
+	jobs := map[api.NamespacedID]map[string][]uint64{} // a node may name one large job in each use
 	for _, u := range r.Uses {
-		if versions := versionsOf(v, u); len(versions) > 0 {
+		id := api.NamespacedID{Namespace: u.Namespace, ID: u.JobID}
+		digests, known := jobs[id]
+		if !known {
+			digests = digestsOf(v, id)
+			jobs[id] = digests
+		}
+		if versions := digests[u.Digest]; len(versions) > 0 {
 			answer.Uses = append(answer.Uses, &api.ImageUse{Namespace: u.Namespace, JobID: u.JobID, Digest: u.Digest, JobVersions: versions})
 		}
 	}
 	return answer, nil
 }
 
-// versionsOf returns the kept versions of a registered job that run a digest. A stopped job resolves its
+// digestsOf returns the kept versions of a registered job by the digests that they run. A stopped job resolves its
 // tags again when it is started.
-func versionsOf(v *state.Snapshot, u *api.ImageUse) (versions []uint64) {
-	job := v.Job(u.Namespace, u.JobID)
+func digestsOf(v *state.Snapshot, id api.NamespacedID) map[string][]uint64 {
+	job := v.Job(id.Namespace, id.ID)
 	if job == nil || job.Stop {
 		return nil
 	}
-	for _, p := range v.ImagePinsOf(u.Namespace, u.JobID) {
-		if p.Digest == u.Digest && p.JobCreateIndex == job.CreateIndex {
-			versions = append(versions, p.JobVersion)
+	digests := map[string][]uint64{}
+	for _, p := range v.ImagePinsOf(id.Namespace, id.ID) {
+		if p.JobCreateIndex == job.CreateIndex {
+			digests[p.Digest] = append(digests[p.Digest], p.JobVersion)
 		}
 	}
 	for _, g := range job.Groups {
 		for _, t := range g.Tasks {
-			if name, _ := t.Config["image"].(string); strings.HasSuffix(name, "@"+u.Digest) {
-				versions = append(versions, job.Version)
+			name, _ := t.Config["image"].(string)
+			if _, digest, ok := strings.Cut(name, "@"); ok {
+				digests[digest] = append(digests[digest], job.Version)
 			}
 		}
 	}
-	slices.Sort(versions)
-	return slices.Compact(versions)
+	for digest, versions := range digests {
+		slices.Sort(versions)
+		digests[digest] = slices.Compact(versions)
+	}
+	return digests
 }

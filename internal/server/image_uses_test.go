@@ -4,6 +4,7 @@
 package server_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -60,6 +61,35 @@ func TestNodesLearnWhichImagesJobsNeed(t *testing.T) {
 		}
 		if got, err := ask("n1", use("web", "a")); err != nil || len(got.Uses) != 0 {
 			t.Errorf("needed by a stopped job: %+v, %v", got, err)
+		}
+	})
+}
+
+// TestAFloodOfImageUses asks 4,096 times about a job with many tasks. The job is read once.
+func TestAFloodOfImageUses(t *testing.T) {
+	simulate(t, func(c *cluster) {
+		c.connect(containerNode("n1"), nil)
+		job := pinnedJob(1)
+		job.Stop = false
+		task := *job.Groups[0].Tasks[0]
+		job.Groups[0].Tasks = nil
+		for i := range 200 {
+			next := task
+			next.Name = fmt.Sprint("server-", i)
+			next.Config = map[string]any{"image": fmt.Sprintf("registry.example.com/web-%d@%s", i, digestOf("b"))}
+			job.Groups[0].Tasks = append(job.Groups[0].Tasks, &next)
+		}
+		job.Groups[0].Count = new(int)
+		c.register(job)
+		uses := slices.Repeat([]*api.ImageUse{{Namespace: "default", JobID: "web", Digest: digestOf("b")}}, api.MaxImageUses)
+		got, err := c.ImageUses("n1", &api.ImageUsesRequest{Uses: uses})
+		if err != nil || len(got.Uses) != len(uses) || !slices.Equal(got.Uses[0].JobVersions, []uint64{0}) {
+			t.Fatalf("needed: %d, %v", len(got.Uses), err)
+		}
+		one := testing.AllocsPerRun(3, func() { c.ImageUses("n1", &api.ImageUsesRequest{Uses: uses[:1]}) })
+		all := testing.AllocsPerRun(3, func() { c.ImageUses("n1", &api.ImageUsesRequest{Uses: uses}) })
+		if all > one+3*api.MaxImageUses {
+			t.Errorf("one use makes %.0f allocations of memory, %d uses make %.0f", one, len(uses), all)
 		}
 	})
 }

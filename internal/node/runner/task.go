@@ -6,6 +6,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -44,6 +45,7 @@ type task struct {
 	socket       func()                   // ends the task's socket; nil: it has none. Of the loop alone
 	secrets      taskenv.Secrets          // of the run that starts. Of the loop alone
 	fetched      bool                     // its artifacts are in its directory
+	looping      sync.Mutex               // held by the loop
 	watch        *templates.Watch         // of its templates; nil: none. Of the loop alone
 	templates    templateRecord           // of its templates
 	own          func(uid, gid int) error // writes its templates again, for a user that only the driver knows
@@ -108,6 +110,9 @@ func (t *task) change(do func(*api.TaskState)) {
 // loop starts the task, waits for its exit, and restarts it, until the task is dead or the
 // agent ends. found is the process that an earlier agent started; nil if there is none.
 func (t *task) loop(ctx context.Context, found driver.Handle) {
+	// A launch may start the next loop before this one has closed what it holds.
+	t.looping.Lock()
+	defer t.looping.Unlock()
 	h := found
 	if found != nil {
 		t.adoptSocket()

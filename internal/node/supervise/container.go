@@ -234,7 +234,7 @@ func (s *supervisor) containerCommand(t *task, r *execRequest) (process, error) 
 	if err != nil {
 		return process{}, err
 	}
-	return process{path: argv[0], argv: argv, env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "GOMAXPROCS=2"}, dir: "/", group: &cgroup.Group{}, extra: []int{fd}}, nil
+	return process{path: "/proc/self/exe", argv: append([]string{"reeve", wordSession}, argv...), env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "GOMAXPROCS=2"}, dir: "/", group: &cgroup.Group{}, extra: []int{fd}}, nil
 }
 
 // killSession ends a command that runs in a container: the runtime's call, and the process in the

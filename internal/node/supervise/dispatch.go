@@ -23,6 +23,7 @@ const (
 	wordJoin      = "supervise-join"
 	wordBecome    = "supervise-become"
 	wordContainer = "supervise-container"
+	wordSession   = "supervise-session"
 	wordIdle      = "supervise-idle"
 )
 
@@ -64,6 +65,8 @@ func Dispatch(args []string) (handled bool, code int) {
 		return true, isolate.Join()
 	case wordContainer:
 		return true, oci.Prepare()
+	case wordSession:
+		return true, oci.EnterContainer(args[1:])
 	case wordIdle:
 		return true, idle()
 	case WordReap:

@@ -11,6 +11,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/beneath"
+	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
 )
 
 // Own gives directories to the user, so that a task can write to them. It rejects objects that
@@ -36,6 +37,9 @@ func LookupUser(name string) (*User, error) {
 	u, err := user.Lookup(name)
 	if err != nil {
 		if uid, numErr := strconv.ParseUint(name, 10, 32); numErr == nil {
+			if uid == isolate.Unchanged {
+				return nil, fmt.Errorf("user %s cannot run a task: to the kernel, this number means that the user stays unchanged; name another user", name)
+			}
 			if u, err = user.LookupId(name); err != nil {
 				// A number needs no entry in the user database.
 				return &User{UID: uint32(uid), GID: uint32(uid)}, nil

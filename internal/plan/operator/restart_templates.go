@@ -85,9 +85,12 @@ func noteRenderings(newer map[string]*newRenderings, a *api.Allocation, declined
 	}
 	def := a.Job.Group(a.Group)
 	for task, s := range a.TaskStates {
+		if def == nil || def.Task(task) == nil { // a node may report any number of others
+			continue
+		}
 		destinations, values := s.PendingTemplates()
 		for i, v := range values {
-			if slices.Contains(declined, v) || def == nil || def.Task(task) == nil || !launch.KeepsRunning(a, def, def.Task(task)) {
+			if slices.Contains(declined, v) || !launch.KeepsRunning(a, def, def.Task(task)) {
 				continue
 			}
 			n := newer[a.Group]

@@ -111,3 +111,51 @@ func TestRenderingsOfAStrangersAllocation(t *testing.T) {
 		t.Errorf("keys: %q", keys)
 	}
 }
+
+// TestRenderingsOfAFlood reports 100,000 newer renderings of one task, and of tasks that the group has not, as fast as a
+// node can. They cost no more than those of one task with all templates that it may have.
+func TestRenderingsOfAFlood(t *testing.T) {
+	store, all := renderedStore(t, 2)
+	t0 := time.Unix(1000, 0)
+	flood := map[string]*api.TaskState{"main": {State: api.TaskStateRunning}}
+	for i := range 100_000 {
+		s := &api.TemplateState{Destination: fmt.Sprint("local/", i), Pending: fmt.Sprint("v", i)}
+		flood["main"].Templates = append(flood["main"].Templates, s)
+		if i < 1000 {
+			flood[fmt.Sprint("stranger-", i)] = &api.TaskState{State: api.TaskStateRunning, Templates: []*api.TemplateState{s}}
+		}
+	}
+	applyTo(t, store, &state.UpdateAllocations{NodeID: all[0].NodeID, Time: t0.UnixNano(), Allocations: []*api.Allocation{{
+		ID: all[0].ID, ClientStatus: api.AllocClientRunning, TaskStates: flood}}})
+	c := control.NewRenderings()
+	key := c.All(store.Snapshot())[0]
+	cmds, _ := c.Act(store.Snapshot(), key, t0.Add(time.Minute))
+	if len(cmds) != 1 || len(cmds[0].(*state.PutRestart).Restart.Reason) > 300 {
+		t.Fatalf("the restart is %+v", cmds)
+	}
+	if _, values := store.Snapshot().Allocation(all[0].ID).TaskStates["main"].PendingTemplates(); len(values) > 64 {
+		t.Errorf("%d newer renderings of one task", len(values))
+	}
+	if allocs := testing.AllocsPerRun(10, func() { c.Act(store.Snapshot(), key, t0.Add(time.Minute)) }); allocs > 2000 {
+		t.Errorf("each look makes %.0f allocations of memory", allocs)
+	}
+	applyTo(t, store, cmds...)
+	restarts := 0
+	for i := range 1000 { // other values every millisecond, while the restart runs
+		reportRendering(t, store, all[0].NodeID, all[0], fmt.Sprint("w", i), t0.Add(time.Minute+time.Duration(i)*time.Millisecond))
+		more, _ := c.Act(store.Snapshot(), key, t0.Add(time.Minute+time.Duration(i)*time.Millisecond))
+		restarts += len(more)
+	}
+	applyTo(t, store, &state.UpdateRestart{ID: store.Snapshot().LatestRestart("default", "web").ID, Status: api.RestartComplete, Time: t0.Add(2 * time.Minute).UnixNano()})
+	for at := t0.Add(2 * time.Minute); at.Before(t0.Add(3 * time.Minute)); at = at.Add(100 * time.Millisecond) {
+		reportRendering(t, store, all[0].NodeID, all[0], fmt.Sprint("x", at.UnixNano()), at)
+		more, _ := c.Act(store.Snapshot(), key, at.Add(50*time.Millisecond))
+		for _, cmd := range more {
+			restarts++
+			applyTo(t, store, cmd, &state.UpdateRestart{ID: cmd.(*state.PutRestart).Restart.ID, Status: api.RestartComplete, Time: at.UnixNano()})
+		}
+	}
+	if restarts > 6 {
+		t.Errorf("%d restarts in a minute of new values; at most one in 10 seconds is due", restarts)
+	}
+}

@@ -15,16 +15,18 @@ import (
 	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
-// serving goes into the background, away from its session and its parent.
+// serving goes into the background, away from its session and its parent. It runs when the command
+// that started it has ended, which until then receives the signals.
 const serving = `cat > /local/daemon <<'END'
 trap 'echo told; exit 3' TERM
 id -u
 grep CapEff /proc/self/status
+while kill -0 $MAIN 2>/dev/null; do sleep 0.01; done
 touch /local/runs
 while [ ! -e /local/stop ]; do sleep 0.01; done
 exit 7
 END
-setsid sh -c '(setsid sh /local/daemon &)'`
+MAIN=$$ setsid sh -c '(setsid sh /local/daemon &)'`
 
 func startDaemon(t *testing.T, script string) (driver.Handle, *driver.Task, bool) {
 	d, ok := open(t)
@@ -83,7 +85,7 @@ func TestStoppingAnIsolatedDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	exit, err := h.Wait(t.Context())
-	if err != nil || exit.Code != 3 && exit.Code != 143 {
+	if err != nil || exit.Code != 3 {
 		t.Errorf("exit %+v, %v; want the end of a daemon that heeds the signal", exit, err)
 	}
 	if got := supervisetest.Output(t, task.Logs.StdoutPrefix); !strings.Contains(got, "told") {

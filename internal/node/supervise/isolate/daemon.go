@@ -36,10 +36,10 @@ func keep(c *Command) error {
 				continue
 			}
 			to := int(running.Load())
-			if to == 0 {
-				to = -1
+			if to != 0 && unix.Kill(to, sig.(syscall.Signal)) == nil {
+				continue
 			}
-			unix.Kill(to, sig.(syscall.Signal))
+			unix.Kill(-1, sig.(syscall.Signal))
 		}
 	}()
 	last := unix.WaitStatus(0)

@@ -6,6 +6,7 @@ package isolate
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -127,8 +128,14 @@ func dropBounding(keep uint64) error {
 	return nil
 }
 
+// Unchanged is the number with which the kernel leaves the user or the group unchanged: that of root.
+const Unchanged = math.MaxUint32
+
 // setUser changes this thread only, unlike the functions of package syscall.
 func setUser(u *User) error {
+	if u.UID == Unchanged || u.GID == Unchanged {
+		return fmt.Errorf("user %d with group %d would stay root: name another one", u.UID, u.GID)
+	}
 	var groups unsafe.Pointer
 	if len(u.Groups) > 0 {
 		groups = unsafe.Pointer(&u.Groups[0])

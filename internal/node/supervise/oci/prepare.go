@@ -55,9 +55,12 @@ func attempt() error {
 	if err := unix.Chdir("/"); err != nil {
 		return err
 	}
+	if err := leaveKeyring(); err != nil {
+		return err
+	}
 	argv := []string{
 		t.Spec.Runtime, "--root", t.Dir + "/" + stateName, "--log", t.Dir + "/" + logName, "--log-format", "json",
-		"run", "--detach", "--pid-file", t.Dir + "/" + pidName, "--bundle", t.Spec.Stage, t.ID,
+		"run", "--detach", "--no-new-keyring", "--pid-file", t.Dir + "/" + pidName, "--bundle", t.Spec.Stage, t.ID,
 	}
 	err := syscall.Exec(t.Spec.Runtime, argv, runtimeEnv)
 	if errors.Is(err, unix.ENOENT) {
