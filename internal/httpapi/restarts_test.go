@@ -148,7 +148,7 @@ func TestRestartsAreStartedAndChanged(t *testing.T) {
 	}
 	index := srv.Store().Index()
 	for path, want := range map[string]int{
-		"/v1/job/web/restart/cc/pause": http.StatusNotFound, "/v1/job/web/restart/aaaa/pause": http.StatusBadRequest,
+		"/v1/job/web/restart/cccccccc/pause": http.StatusNotFound, "/v1/job/web/restart/aaaa/pause": http.StatusBadRequest,
 	} {
 		if a := request(h, http.MethodPut, path, ""); a.status != want || srv.Store().Index() != index {
 			t.Errorf("PUT %s: %d %s; want %d, and no change", path, a.status, a.body, want)
