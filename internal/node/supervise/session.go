@@ -161,12 +161,17 @@ func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitSta
 	}, func(ws unix.WaitStatus) {
 		s.endSession(ss, ws, ended)
 	})
-	if err != nil {
+	if err != nil && s.exited(t) {
+		return nil, ErrTaskEnded
+	} else if err != nil {
 		return nil, startError(&Spec{Path: r.Path, Dir: r.Dir, User: r.User}, err)
 	}
 	if report != nil {
 		p.closeExtra()
 		if err := readReport(report); err != nil {
+			if s.exited(t) {
+				err = ErrTaskEnded
+			}
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			delete(s.sessions, ss.pid)
@@ -182,6 +187,17 @@ func (s *supervisor) endSession(ss *session, ws unix.WaitStatus, ended chan<- *E
 	ss.exit = e
 	s.mu.Unlock()
 	ended <- e
+}
+
+// exited reports whether the main process has exited, which it may do while a command enters its namespaces.
+func (s *supervisor) exited(t *task) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.exit != nil || t.pidfd < 0 {
+		return true
+	}
+	n, err := unix.Poll([]unix.PollFd{{Fd: int32(t.pidfd), Events: unix.POLLIN}}, 0)
+	return err == nil && n > 0
 }
 
 // enter gives the step the files to enter the task's namespaces. The forking thread enters

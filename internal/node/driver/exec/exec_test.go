@@ -313,7 +313,8 @@ func TestExecEndsWithItsContextAndItsTask(t *testing.T) {
 	if !ok {
 		return
 	}
-	h, err := d.Start(t.Context(), supervisetest.Task(t, "t", supervisetest.Shell("exec sleep 1000")))
+	task := supervisetest.Task(t, "t", supervisetest.Shell("exec sleep 1000"))
+	h, err := d.Start(t.Context(), task)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,18 +338,50 @@ func TestExecEndsWithItsContextAndItsTask(t *testing.T) {
 	}
 	wait.Until(t, "the command is gone", func() bool { return processes() == 1 })
 	go func() {
-		code, err := h.Exec(t.Context(), driver.Exec{Argv: []string{"sleep", "1000"}})
+		code, err := h.Exec(t.Context(), driver.Exec{Argv: []string{"sh", "-c", "touch /local/entered; exec sleep 1000"}})
 		if code != 137 {
 			err = fmt.Errorf("code %d, %w", code, err)
 		}
 		ended <- err
 	}()
-	wait.Until(t, "the next command runs", func() bool { return processes() == 2 })
+	appears(t, task.Dir.Local+"/entered")
 	if err := h.Stop(t.Context(), "SIGTERM", time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {
 		t.Errorf("exec into a task that was stopped: %v", err)
+	}
+}
+
+// TestExecIntoATaskThatEnds stops the task while commands enter it: they end with it, or are told so.
+func TestExecIntoATaskThatEnds(t *testing.T) {
+	d, ok := open(t)
+	if !ok {
+		return
+	}
+	for i := range 10 {
+		h, err := d.Start(t.Context(), supervisetest.Task(t, fmt.Sprint("t", i), supervisetest.Shell("exec sleep 1000")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() {
+			code, err := h.Exec(t.Context(), driver.Exec{Argv: []string{"sleep", "1000"}})
+			if err == nil && code != 137 {
+				err = fmt.Errorf("code %d", code)
+			}
+			ended <- err
+		}()
+		wait.Until(t, "the command enters", func() bool {
+			s, err := h.Stats(t.Context())
+			return err != nil || s.Processes > 1
+		})
+		if err := h.Stop(t.Context(), "SIGKILL", 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil && !strings.Contains(err.Error(), "the task has ended") {
+			t.Errorf("exec into a task that ends: %v", err)
+		}
 	}
 }
 
