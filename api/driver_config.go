@@ -23,6 +23,7 @@ const (
 	kindDuration kind = "a duration such as \"10s\""
 	kindOOMScore kind = "a whole number from 0 to 1000"
 	kindUlimits  kind = "a map of limits such as { nofile = \"1024:4096\" }"
+	kindUnveil   kind = "a list of paths such as [\"r:/etc/ssl\"]"
 )
 
 // Names of the drivers that isolate programs of the node.
@@ -67,7 +68,7 @@ var driverConfig = map[string]map[string]kind{
 	"raw_exec": {"command": kindString, "args": kindStrings, "work_dir": kindString, "oom_score_adj": kindOOMScore},
 	"exec": {
 		"command": kindString, "args": kindStrings, "work_dir": kindString, "pid_mode": kindString, "ipc_mode": kindString,
-		"cap_add": kindStrings, "cap_drop": kindStrings, "ulimit": kindUlimits,
+		"cap_add": kindStrings, "cap_drop": kindStrings, "ulimit": kindUlimits, "unveil": kindUnveil,
 	},
 	DriverJava: {
 		"class": kindString, "class_path": kindString, "jar_path": kindString, "jvm_options": kindStrings, "args": kindStrings,
@@ -123,8 +124,8 @@ func DriverConfigProblems(driver string, config map[string]any) []string {
 	var problems []string
 	for _, k := range slices.Sorted(maps.Keys(config)) {
 		want, known := s[k]
-		if want == kindUlimits {
-			if _, err := ParseUlimits(config[k]); err != nil {
+		if want == kindUlimits || want == kindUnveil {
+			if err := parse(want, config[k]); err != nil {
 				problems = append(problems, fmt.Sprintf("%s %v", k, err))
 			}
 			continue
@@ -147,6 +148,16 @@ func DriverConfigProblems(driver string, config map[string]any) []string {
 		}
 	}
 	return problems
+}
+
+// parse checks a value that has a parser of its own.
+func parse(k kind, v any) (err error) {
+	if k == kindUnveil {
+		_, err = ParseUnveil(v)
+	} else {
+		_, err = ParseUlimits(v)
+	}
+	return err
 }
 
 func (k kind) matches(v any) bool {

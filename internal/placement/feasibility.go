@@ -293,6 +293,11 @@ func appendSignature(b []byte, job *api.Job, group *api.Group, policy Policy) []
 			text(need.ByDaemon)
 			flag(need.Network)
 		}
+		if api.Unveils(t) {
+			number(1)
+		} else {
+			number(0)
+		}
 		constraints(t.Constraints)
 		affinities(t.Affinities)
 		if t.Resources == nil {

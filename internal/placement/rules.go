@@ -24,6 +24,7 @@ type rules struct {
 	docker      []dockerNeed
 	lowPorts    []api.LowPort
 	users       []*api.Task  // one per driver and user
+	unveiled    *api.Task    // the first one that is confined to some paths
 	shared      []*condition // evaluated once per node class
 	own         []*condition // evaluated per node, because they read attributes unique to a node
 	volumes     []volumeNeed // of one instance; evaluated per node
@@ -68,6 +69,9 @@ func newRules(job *api.Job, group *api.Group, policy Policy) *rules {
 		}
 		if !slices.ContainsFunc(r.users, func(o *api.Task) bool { return o.Driver == t.Driver && o.User == t.User }) {
 			r.users = append(r.users, t)
+		}
+		if r.unveiled == nil && api.Unveils(t) {
+			r.unveiled = t
 		}
 		if api.ByDocker(t.Driver) {
 			r.docker = append(r.docker, dockerNeed{t.Driver, api.DockerNeedOf(group, t)})
@@ -217,12 +221,16 @@ func (r *rules) dockerMismatch(n *api.Node) string {
 	return ""
 }
 
-// userMismatch returns why the node's operator does not permit the user of a task.
+// userMismatch returns why the node's operator does not permit the user of a task, or why the node
+// cannot confine a task to its paths.
 func (r *rules) userMismatch(n *api.Node) string {
 	for _, t := range r.users {
 		if reason := api.UserMismatch(n, t); reason != "" {
 			return reason
 		}
+	}
+	if r.unveiled != nil {
+		return api.UnveilMismatch(n, r.unveiled)
 	}
 	return ""
 }

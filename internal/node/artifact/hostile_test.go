@@ -19,6 +19,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/beneath"
+	"github.com/reeve-run/reeve/internal/node/landlock"
 )
 
 func TestHostileTarsAreRefused(t *testing.T) {
@@ -266,7 +267,7 @@ func TestTaskCannotMisleadTheCopy(t *testing.T) {
 
 // TestFetchingProcessIsConfined runs the confinement on a probe instead of the fetch.
 func TestFetchingProcessIsConfined(t *testing.T) {
-	if LandlockVersion() == 0 && os.Geteuid() != 0 {
+	if landlock.Version() == 0 && os.Geteuid() != 0 {
 		t.Log("this machine has neither root nor Landlock: nothing confines the process")
 		return
 	}

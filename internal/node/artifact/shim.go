@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/landlock"
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
 )
 
@@ -45,7 +46,7 @@ func Isolation() string {
 	if os.Geteuid() == 0 {
 		by = append(by, "namespaces")
 	}
-	if LandlockVersion() > 0 {
+	if landlock.Version() > 0 {
 		by = append(by, "landlock")
 	}
 	return strings.Join(by, "+")

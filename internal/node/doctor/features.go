@@ -140,7 +140,7 @@ func (f *Facts) artifacts() []Check {
 
 func (f *Facts) landlock() []Check {
 	return []Check{check("landlock", "interface", f.System.Landlock > 0, fmt.Sprintf("version %d", f.System.Landlock), Missing,
-		"the kernel has no Landlock", "use Linux 5.13 or later, with landlock in lsm= on the command line of the kernel")}
+		"the kernel has no Landlock: tasks of driver exec with unveil are not placed here, and downloads are less isolated", "use Linux 5.13 or later, with landlock in lsm= on the command line of the kernel")}
 }
 
 func (f *Facts) secrets() []Check {

@@ -16,9 +16,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/reeve-run/reeve/internal/node/artifact"
 	"github.com/reeve-run/reeve/internal/node/driver/container"
 	"github.com/reeve-run/reeve/internal/node/driver/docker/engine"
+	"github.com/reeve-run/reeve/internal/node/landlock"
 )
 
 // daemonPatience bounds the question to a Docker daemon.
@@ -27,7 +27,7 @@ const daemonPatience = 5 * time.Second
 // Gather reads the machine. It changes nothing.
 func Gather(ctx context.Context, dataDir, runtime, dockerSocket string) System {
 	s := System{
-		DataDir: dataDir, OpenFiles: openFileLimit(), Landlock: artifact.LandlockVersion(), NoSwap: noSwap(), Swap: hasSwap(readFile("/proc/swaps")),
+		DataDir: dataDir, OpenFiles: openFileLimit(), Landlock: landlock.Version(), NoSwap: noSwap(), Swap: hasSwap(readFile("/proc/swaps")),
 		Overlay: listed(readFile("/proc/filesystems"), "overlay"), UserNamespaces: readInt("/proc/sys/user/max_user_namespaces"),
 		InotifyInstances: readInt("/proc/sys/fs/inotify/max_user_instances"), InotifyWatches: readInt("/proc/sys/fs/inotify/max_user_watches"),
 		Seccomp: listed(readFile("/proc/sys/kernel/seccomp/actions_avail"), "errno"), Kernel: kernelVersion(readFile("/proc/sys/kernel/osrelease")),

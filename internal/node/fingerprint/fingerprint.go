@@ -6,6 +6,7 @@
 package fingerprint
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/landlock"
 )
 
 // Machine holds the results of a measurement.
@@ -76,6 +78,10 @@ func (m *Machine) system() {
 	m.set("kernel.arch", machineArch())
 	m.set("kernel.name", runtime.GOOS)
 	m.set("kernel.version", readLine("/proc/sys/kernel/osrelease"))
+	m.set(api.NodeAttrLandlock, api.LandlockUnavailable)
+	if v := landlock.Version(); v > 0 {
+		m.set(api.NodeAttrLandlock, fmt.Sprintf("v%d", v))
+	}
 	if name, err := os.Hostname(); err == nil {
 		m.set("unique.hostname", name)
 	}

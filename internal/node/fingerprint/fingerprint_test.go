@@ -16,7 +16,7 @@ import (
 func TestMachineHasWhatJobFilesAskFor(t *testing.T) {
 	m := Measure(Options{DataDir: t.TempDir(), Version: "1.2.3", Address: "127.0.0.1"})
 	for _, name := range []string{
-		"kernel.name", "kernel.version", "cpu.arch", "cpu.numcores", "cpu.totalcompute", "memory.totalbytes", "unique.hostname",
+		"kernel.name", "kernel.version", "kernel.landlock", "cpu.arch", "cpu.numcores", "cpu.totalcompute", "memory.totalbytes", "unique.hostname",
 		"unique.network.ip-address", "unique.storage.bytesfree", "reeve.version", "nomad.version", "reeve.binary",
 	} {
 		if m.Attributes[name] == "" {

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/reeve-run/reeve/internal/node/landlock"
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 )
 
@@ -23,6 +24,7 @@ type Machine struct {
 	CgroupVersion  string // one of cgroup's version constants
 	CgroupParent   string `json:",omitempty"` // parent of all tasks' groups, relative to the hierarchy's mount point; "" without cgroups
 	Controllers    []string
+	Landlock       int    `json:",omitempty"` // version of the kernel's interface; 0: none, or a supervisor that does not use it
 	CgroupProblems string `json:",omitempty"` // why other cgroup features are missing
 }
 
@@ -55,7 +57,7 @@ func cgroupTree(dir string, use CgroupUse) (*cgroup.Tree, error) {
 func parentGroup(dir string) string { return filepath.Join("reeve", dirHash(dir)) }
 
 func probe(tree *cgroup.Tree, dir string, problems error) Machine {
-	m := Machine{Root: os.Geteuid() == 0, CgroupVersion: tree.Version, Controllers: tree.Controllers}
+	m := Machine{Root: os.Geteuid() == 0, CgroupVersion: tree.Version, Controllers: tree.Controllers, Landlock: landlock.Version()}
 	if tree.Version != cgroup.None {
 		m.CgroupParent = parentGroup(dir)
 	}

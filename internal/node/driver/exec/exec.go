@@ -180,7 +180,8 @@ func (d *Driver) isolation(t *driver.Task, command string) (*isolate.Spec, error
 			err4 = fmt.Errorf("config ulimit %w", err4)
 		}
 	}
-	return s, errors.Join(err1, err2, err3, err4)
+	err5 := d.unveil(t, s, command)
+	return s, errors.Join(err1, err2, err3, err4, err5)
 }
 
 func hostMode(t *driver.Task, key string) (bool, error) {

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/landlock"
 )
 
 // execute replaces this program with the command.
@@ -26,6 +27,12 @@ func execute(c *Command) error {
 		limit := unix.Rlimit{Cur: uint64(c.Spec.DataBytes), Max: uint64(c.Spec.DataBytes)}
 		if err := unix.Setrlimit(unix.RLIMIT_DATA, &limit); err != nil {
 			return fmt.Errorf("limit memory: %w", err)
+		}
+	}
+	if len(c.Spec.Landlock) > 0 {
+		// The step has no privileges by now, so a path that only root can reach is out of the task's reach, too.
+		if err := landlock.Restrict(c.Spec.Landlock, 0); err != nil {
+			return err
 		}
 	}
 	if err := setUlimits(c.Spec.Ulimits); err != nil {

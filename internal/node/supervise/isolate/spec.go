@@ -11,7 +11,10 @@
 // Init stays that process. The package does not decide what a task may see; its Spec does.
 package isolate
 
-import "github.com/reeve-run/reeve/api"
+import (
+	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/landlock"
+)
 
 // A Spec describes a process's view of the machine.
 type Spec struct {
@@ -30,6 +33,8 @@ type Spec struct {
 	DataBytes int64
 	// Ulimits are the limits of the command's processes; others are inherited.
 	Ulimits []api.Ulimit
+	// Landlock holds the only files that the command's processes can use; none: all that they see.
+	Landlock []landlock.Rule `json:",omitempty"`
 }
 
 // A Mount makes a directory or file of the host visible.
