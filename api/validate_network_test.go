@@ -24,7 +24,7 @@ func TestValidateNetwork(t *testing.T) {
 		{"none", Network{Mode: NetworkNone, Hostname: "db"}, ""},
 		{"replaced", Network{Mode: NetworkBridge, Hostname: "db-${NOMAD_ALLOC_INDEX}", DNS: &DNS{Servers: []string{"${attr.unique.network.ip-address}"}}}, ""},
 		{"ports without a network", Network{Mode: NetworkNone, DynamicPorts: port}, `port "http": mode "none" has no ports`},
-		{"unknown mode", Network{Mode: "overlay"}, `mode = "overlay": must be "host", "bridge" or "none"`},
+		{"unknown mode", Network{Mode: "overlay"}, `mode = "overlay": must be "host", "bridge", "none" or "cni/NAME"`},
 		{"too many ports", Network{Mode: NetworkBridge, DynamicPorts: many}, "it has 257 ports: at most 256"},
 		{"port out of range", Network{Mode: NetworkBridge, DynamicPorts: []Port{{Label: "http", To: 65536}}}, "to = 65536 is not a port number"},
 		{"hostname with a line", Network{Mode: NetworkBridge, Hostname: "a\n127.0.0.1 bank.example"}, "hostname = "},

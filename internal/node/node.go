@@ -385,7 +385,7 @@ func (n *Node) describe(ctx context.Context) *api.Node {
 			delete(self.Attributes, "driver."+name)
 		}
 	}
-	n.networks.describe(self)
+	n.networks.describe(ctx, self)
 	self.ComputedClass = api.ComputeClass(self)
 	return self
 }

@@ -31,6 +31,7 @@ type Config struct {
 	// Names answers DNS queries at the bridge's addresses. It is called once they exist, and returns an
 	// error if it cannot; nil: allocations use the machine's resolvers.
 	Names func(gateways []netip.Addr) error
+	CNI   CNI
 	// Host is the path of the machine's network namespace; "": that of the process.
 	Host string
 	// Step is called before each step with its name, by tests; nil: not at all.
@@ -59,6 +60,10 @@ type Fabric struct {
 	mu   sync.Mutex
 	pool *pool
 	nets map[string]*network
+
+	life     context.Context // ends with Close
+	end      context.CancelFunc
+	removals sync.WaitGroup
 }
 
 // A network is that of one allocation.
@@ -71,7 +76,7 @@ type network struct {
 	up   bool
 	kept bool // it was up before, perhaps under an earlier agent: tasks may use it
 
-	closing bool // guarded by Fabric.mu
+	closing, removing bool // guarded by Fabric.mu
 }
 
 // New prepares the networks of a node from the records of its ledger. It changes nothing.
@@ -83,6 +88,7 @@ func New(c Config) (*Fabric, error) {
 		c.Step = func(string) {}
 	}
 	f := &Fabric{c: c, w: &wire{node: c.Node, bridge: c.Bridge, host: c.Host}, pool: newPool(c.Subnet, c.Subnet6), nets: map[string]*network{}}
+	f.life, f.end = context.WithCancel(context.Background())
 	err := c.Ledger.Each(KeyPrefix, func(key string, value []byte) error {
 		r, err := decodeRecord(value)
 		if err != nil || key != KeyPrefix+r.Alloc {
@@ -119,6 +125,9 @@ func (f *Fabric) describe(r *Record) *driver.Network {
 }
 
 func status(r *Record) *api.AllocNetworkStatus {
+	if r.isPlugged() {
+		return pluggedStatus(r)
+	}
 	s := &api.AllocNetworkStatus{DNS: r.DNS}
 	if r.Mode == ModeBridge {
 		s.InterfaceName, s.Address = Device, r.Address.Addr().String()
@@ -147,8 +156,8 @@ func (f *Fabric) Up(ctx context.Context, q Request) (*driver.Network, *api.Alloc
 	default:
 	}
 	if !n.up || !isNamespace(f.namespace(q.Alloc)) {
-		if err := f.build(n.rec); err != nil {
-			if !n.kept { // the next attempt may have another configuration
+		if err := f.build(ctx, n.rec); err != nil {
+			if !n.kept || n.rec.isPlugged() && !f.isComplete(n.rec) { // the next attempt may have another configuration
 				err = errors.Join(err, f.drop(n))
 			}
 			return nil, nil, err
@@ -220,7 +229,10 @@ func collision(a, b []Port) (Port, bool) {
 }
 
 // build makes the kernel's part of a network. It may be repeated.
-func (f *Fabric) build(r *Record) error {
+func (f *Fabric) build(ctx context.Context, r *Record) error {
+	if r.isPlugged() {
+		return f.plug(ctx, r)
+	}
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -307,6 +319,11 @@ func (f *Fabric) drop(n *network) error {
 func (f *Fabric) clear(r *Record) error {
 	if r.Mode == ModeBridge {
 		if err := f.disconnect(r); err != nil {
+			return err
+		}
+	}
+	if r.isPlugged() {
+		if err := f.unplug(r); err != nil {
 			return err
 		}
 	}
@@ -433,8 +450,12 @@ func (f *Fabric) elements() (all []element) {
 	return all
 }
 
-// Close closes the ways to the kernel. The networks stay.
+// Close closes the ways to the kernel, and ends the removals that run. The networks stay.
 func (f *Fabric) Close() {
+	f.mu.Lock()
+	f.end()
+	f.mu.Unlock()
+	f.removals.Wait()
 	f.hostMu.Lock()
 	defer f.hostMu.Unlock()
 	if f.w.h != nil {
