@@ -228,7 +228,7 @@ func Locate(paths []string, plugin string) string {
 	return ""
 }
 
-// Missing returns why the network's plugins cannot run; nil if all are there.
+// Missing returns why the network's plugins cannot run; nil if all exist.
 func (n *Network) Missing(paths []string) error {
 	var absent []string
 	for _, t := range n.Programs() {

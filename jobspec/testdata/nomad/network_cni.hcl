@@ -1,7 +1,6 @@
 # A network that a CNI configuration describes.
 # accept: yes
 # ends: waits: the node has no CNI network shop
-# needs: cni
 
 job "network-cni" {
   datacenters = ["dc1"]

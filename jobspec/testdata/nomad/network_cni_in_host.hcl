@@ -1,7 +1,7 @@
 # Arguments for plugins in the network of the node, which has none.
 # accept: refused
 # needs: cni
-# error: group "network": network: the cni block is not supported: only plugins read it
+# error: group "network": network: the cni block is not supported: only plugins read it; remove it, or set mode = "cni/NAME" in the group's network
 
 job "network-cni-in-host" {
   group "network" {
