@@ -73,6 +73,7 @@ func TestBridgeCNIRunsAFixedPortTwice(t *testing.T) {
 	m.waitReady()
 	m.register(pluggedJob(2))
 	ids, ports := m.isUp("fixed", 2)
+	defer os.Remove(filepath.Dir(filepath.Dir(namespaceOf(t, ids[0]))))
 	seen := map[string]bool{}
 	for _, id := range ids {
 		m.eventually("the node reaches "+id, func(ctx context.Context) error {
@@ -143,7 +144,8 @@ func TestBridgeCNISurvivesKilledAgents(t *testing.T) {
 		m.start()
 		m.waitReady()
 		if command == "ADD" {
-			m.isUp("fixed", 1)
+			ids, _ := m.isUp("fixed", 1)
+			defer os.Remove(filepath.Dir(filepath.Dir(namespaceOf(t, ids[0]))))
 			m.reeve("job", "stop", "fixed")
 		}
 		m.unplugged(leases)
