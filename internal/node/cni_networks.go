@@ -14,6 +14,9 @@ import (
 	"github.com/reeve-run/reeve/internal/node/network"
 )
 
+// maxCNIProblem bounds what is published about a broken network.
+const maxCNIProblem = 600
+
 // cniNetworks describes the node's networks of plugins. The configurations are read again each time.
 type cniNetworks struct {
 	c       network.CNI
@@ -49,7 +52,7 @@ func (n *cniNetworks) describe(ctx context.Context, attributes map[string]string
 			}
 		}
 		if err != nil {
-			n.complain(name, err.Error(), attributes)
+			n.complain(name, api.Printable(err.Error(), maxCNIProblem), attributes)
 			continue
 		}
 		delete(n.logged, name)

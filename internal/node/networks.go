@@ -171,6 +171,13 @@ func (n *networks) reconcile(live func(string) bool) {
 	}
 }
 
+// stop ends the plugins that remove networks: they may take long.
+func (n *networks) stop() {
+	if n != nil {
+		n.fabric.Stop()
+	}
+}
+
 func (n *networks) close() {
 	if n != nil {
 		n.fabric.Close()

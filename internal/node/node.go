@@ -289,6 +289,7 @@ func (n *Node) close() error {
 	n.closed = true
 	runners := n.all()
 	n.mu.Unlock()
+	n.networks.stop()
 	n.tasks.Wait()
 	for _, r := range runners {
 		r.Wait()

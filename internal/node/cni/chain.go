@@ -35,6 +35,12 @@ type PortMapping struct {
 	HostIP        string `json:"hostIP,omitempty"`
 }
 
+// Variables by which plugins, and what they start, are known.
+const (
+	commandVariable   = "CNI_COMMAND="
+	containerVariable = "CNI_CONTAINERID="
+)
+
 // Add calls the plugins in order, and returns the result of the last one. After an error the caller
 // has to call Delete: some plugins may have succeeded.
 func (n *Network) Add(ctx context.Context, r Runtime) (*Result, error) {
@@ -44,12 +50,12 @@ func (n *Network) Add(ctx context.Context, r Runtime) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := check(out); err != nil {
+		if _, err := ParseResult(out, r.Namespace); err != nil {
 			return nil, n.wrap("ADD", i, err)
 		}
 		last = out
 	}
-	return ParseResult(last)
+	return ParseResult(last, r.Namespace)
 }
 
 // Delete calls the plugins in reverse order, and stops at the first error: an address must not be
@@ -79,8 +85,8 @@ func (n *Network) call(ctx context.Context, command string, i int, r Runtime, pr
 	if err != nil {
 		return nil, n.wrap(command, i, err)
 	}
-	out, err := call(ctx, path, []string{
-		"CNI_COMMAND=" + command, "CNI_CONTAINERID=" + r.Container, "CNI_NETNS=" + r.Namespace, "CNI_IFNAME=" + r.Interface,
+	out, err := call(ctx, path, r.Container, []string{
+		commandVariable + command, containerVariable + r.Container, "CNI_NETNS=" + r.Namespace, "CNI_IFNAME=" + r.Interface,
 		"CNI_PATH=" + strings.Join(r.Paths, ":"), "CNI_ARGS=" + args,
 	}, config, r.Patience)
 	if err != nil {

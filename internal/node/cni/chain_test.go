@@ -54,7 +54,7 @@ func mustParse(t *testing.T, text string) *Network {
 	return n
 }
 
-const goodResult = `{"cniVersion":"1.0.0","interfaces":[{"name":"br0"},{"name":"eth0","sandbox":"/run/ns"}],"ips":[{"address":"192.0.2.1/24","interface":0},{"address":"192.0.2.7/24","interface":1},{"address":"2001:db8::7/64","interface":1}],"dns":{"nameservers":["192.0.2.53","evil\nx"],"domain":"example.com","options":["ndots:2","a b"]}}`
+const goodResult = `{"cniVersion":"1.0.0","interfaces":[{"name":"br0"},{"name":"eth0","sandbox":"/run/ns"},{"name":"eth0","sandbox":"/proc/1/ns/net"}],"ips":[{"address":"192.0.2.1/24","interface":0},{"address":"192.0.2.9/24","interface":2},{"address":"192.0.2.7/24","interface":1},{"address":"2001:db8::7/64","interface":1}],"dns":{"nameservers":["192.0.2.53","evil\nx"],"domain":"example.com","options":["ndots:2","a b"]}}`
 
 func TestRealChainRunsInOrderAndBackwards(t *testing.T) {
 	p := newPlugins(t)
@@ -109,6 +109,13 @@ func TestRealPluginsThatFail(t *testing.T) {
 		"nothing":       {``, "ended without a result"},
 		"version":       {`echo '{"cniVersion":"9.0.0"}'`, `the version "9.0.0"`},
 		"address":       {`echo '{"ips":[{"address":"192.0.2.7; rm"}]}'`, "must be one such as"},
+		"loopback":      {`echo '{"ips":[{"address":"127.0.0.1/8"}]}'`, "which no container can have"},
+		"mapped":        {`echo '{"ips":[{"address":"::ffff:127.0.0.1/128"}]}'`, "which no container can have"},
+		"unspecified":   {`echo '{"ip4":{"ip":"0.0.0.0/0"}}'`, "which no container can have"},
+		"multicast":     {`echo '{"ips":[{"address":"ff02::1/64"}]}'`, "which no container can have"},
+		"broadcast":     {`echo '{"ips":[{"address":"255.255.255.255/32"}]}'`, "which no container can have"},
+		"deep":          {"head -c 100000 /dev/zero | tr '\\0' '['", "is no valid JSON object"},
+		"large result":  {`printf '{"x":"%0200000d"}' 1`, "its result has 200008 bytes"},
 		"interface":     {`echo '{"ips":[{"address":"192.0.2.7/24","interface":7}]}'`, "to interface 7 of 0"},
 		"huge output":   {"head -c " + big + " /dev/zero", "wrote more than 1048576 bytes"},
 		"huge stderr":   {"head -c " + big + " /dev/zero >&2", "wrote more than 1048576 bytes"},

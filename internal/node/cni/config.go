@@ -30,6 +30,7 @@ const (
 	maxFile    = 1 << 20
 	maxFiles   = 256 // of a directory
 	maxPlugins = 32  // of a network
+	maxBroken  = 4   // of files that an error names
 )
 
 // versions are the versions of the specification, from old to new.
@@ -88,7 +89,7 @@ func List(dirs []string) (found []Finding) {
 					continue
 				}
 				if len(found) == maxFiles {
-					return found
+					return append(found, Finding{File: dir, Err: fmt.Errorf("%s has more than %d CNI configurations: the agent does not read the others; remove some", dir, maxFiles)})
 				}
 				f := Finding{File: filepath.Join(dir, e.Name())}
 				f.Network, f.Err = readFile(f.File)
@@ -104,17 +105,19 @@ func Find(dirs []string, name string) (*Network, error) {
 	if !api.IsCNIName(name) {
 		return nil, fmt.Errorf("%q is no name of a CNI network", api.Printable(name, 64))
 	}
-	var broken []error
+	text := fmt.Sprintf("no file in %s configures the CNI network %s: install its configuration there, or correct cni_config_dir", strings.Join(dirs, " and "), name)
+	broken := 0
 	for _, f := range List(dirs) {
 		switch {
 		case f.Err != nil:
-			broken = append(broken, f.Err)
+			if broken++; broken <= maxBroken {
+				text += "; " + api.Printable(f.Err.Error(), maxMessage)
+			}
 		case f.Network.Name == name:
 			return f.Network, nil
 		}
 	}
-	err := fmt.Errorf("no file in %s configures the CNI network %s: install its configuration there, or correct cni_config_dir", strings.Join(dirs, " and "), name)
-	return nil, errors.Join(append([]error{err}, broken...)...)
+	return nil, errors.New(text)
 }
 
 // readFile reads a regular file of bounded size.
@@ -139,12 +142,13 @@ func readFile(path string) (*Network, error) {
 
 // parse reads a configuration.
 func parse(path string, text []byte) (*Network, error) {
+	path = api.Printable(path, 255)
 	fail := func(format string, args ...any) (*Network, error) {
 		return nil, fmt.Errorf("CNI configuration %s: "+format, append([]any{path}, args...)...)
 	}
 	var c fileConfig
 	if err := json.Unmarshal(text, &c); err != nil {
-		return fail("it is no valid JSON: %w", err)
+		return fail("it is no valid JSON: %s", api.Printable(err.Error(), 200))
 	}
 	if c.Plugins == nil {
 		if c.Type == "" {
@@ -165,7 +169,7 @@ func parse(path string, text []byte) (*Network, error) {
 	for i, raw := range n.Plugins {
 		p, err := plugin(raw)
 		if err != nil {
-			return fail("plugin %d: %w", i+1, err)
+			return fail("plugin %d: %s", i+1, api.Printable(err.Error(), 200))
 		}
 		if !isPluginName(p.Type) || p.IPAM.Type != "" && !isPluginName(p.IPAM.Type) {
 			return fail("plugin %d: type %q: must be the name of a program in cni_path", i+1, api.Printable(p.Type+" "+p.IPAM.Type, 64))

@@ -4,6 +4,7 @@
 package cni
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,11 +92,28 @@ func TestMissingPluginsAreNamed(t *testing.T) {
 	}
 }
 
+func TestHostileFilesHaveShortErrors(t *testing.T) {
+	dir := t.TempDir()
+	for i := range maxFiles + 50 {
+		text := `{"name":"a","plugins":[{"type":"x","capabilities":{"a":` + strings.Repeat("9", 5000) + `}}]}`
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d\x1b[31m.conf", i)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found := List([]string{dir})
+	if len(found) != maxFiles+1 || !strings.Contains(found[maxFiles].Err.Error(), "more than 256 CNI configurations") {
+		t.Errorf("%d findings, the last one is %v", len(found), found[len(found)-1].Err)
+	}
+	if _, err := Find([]string{dir}, "shop"); err == nil || len(err.Error()) > 4000 || strings.ContainsAny(err.Error(), "\x1b\n") || !strings.Contains(err.Error(), "plugin 1") {
+		t.Error(err)
+	}
+}
+
 func FuzzResult(f *testing.F) {
 	f.Add([]byte(goodResult))
 	f.Add([]byte(`{"ip4":{"ip":"192.0.2.7/24"},"dns":{"search":["a"]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		r, err := ParseResult(text)
+		r, err := ParseResult(text, "/run/ns")
 		if err != nil {
 			return
 		}

@@ -37,9 +37,9 @@ type complaint struct {
 	Details string `json:"details"`
 }
 
-// call runs a plugin with a command. It ends the plugin, and what the plugin started, at the deadline;
+// call runs a plugin with a command for a container. It ends the plugin, and what the plugin started, at the deadline;
 // a plugin also ends with the agent, so that the next agent's DEL meets no ADD.
-func call(ctx context.Context, path string, env []string, config []byte, patience time.Duration) ([]byte, error) {
+func call(ctx context.Context, path, container string, env []string, config []byte, patience time.Duration) ([]byte, error) {
 	if patience <= 0 {
 		patience = DefaultPatience
 	}
@@ -57,6 +57,9 @@ func call(ctx context.Context, path string, env []string, config []byte, patienc
 	err := cmd.Run()
 	if cmd.Process != nil && err != nil {
 		_ = kill() // members of its group that outlived it
+		if ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
+			EndStrays(container)
+		}
 	}
 	var c complaint
 	isComplaint := json.Unmarshal(out.text, &c) == nil && (c.Code != 0 || c.Message != "")

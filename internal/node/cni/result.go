@@ -14,8 +14,11 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// maxResolvers bounds what a result says about names.
-const maxResolvers = 32
+// Bounds of a result.
+const (
+	maxResult    = 128 << 10 // the node's ledger keeps it
+	maxResolvers = 32
+)
 
 // A Result is the answer of a chain of plugins.
 type Result struct {
@@ -53,14 +56,12 @@ type address struct {
 	IP string `json:"ip"`
 }
 
-// check returns an error if a text is no result.
-func check(text []byte) error {
-	_, err := ParseResult(text)
-	return err
-}
-
-// ParseResult reads the result of a plugin.
-func ParseResult(text []byte) (*Result, error) {
+// ParseResult reads the result of a plugin. Addresses of interfaces that are not in the namespace are
+// not the container's.
+func ParseResult(text []byte, namespace string) (*Result, error) {
+	if len(text) > maxResult {
+		return nil, fmt.Errorf("its result has %d bytes: at most %d are possible", len(text), maxResult)
+	}
 	if len(strings.TrimSpace(string(text))) == 0 {
 		return nil, errors.New("it ended without a result")
 	}
@@ -84,8 +85,8 @@ func ParseResult(text []byte) (*Result, error) {
 			if *i < 0 || *i >= len(a.Interfaces) {
 				return nil, fmt.Errorf("its result gives the address %q to interface %d of %d", api.Printable(ip.Address, 64), *i, len(a.Interfaces))
 			}
-			if a.Interfaces[*i].Sandbox == "" {
-				continue // an address of the machine
+			if a.Interfaces[*i].Sandbox != namespace {
+				continue // an address of the machine, or of somebody else
 			}
 			if r.Interface == "" {
 				r.Interface = interfaceName(a.Interfaces[*i].Name)
@@ -115,6 +116,8 @@ func (r *Result) take(text string) error {
 		return fmt.Errorf("its result has the address %q, which must be one such as 192.0.2.2/24", api.Printable(text, 64))
 	}
 	switch ip := p.Addr().Unmap(); {
+	case ip.IsUnspecified(), ip.IsLoopback(), ip.IsMulticast(), ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+		return fmt.Errorf("its result has the address %q, which no container can have", text)
 	case ip.Is4() && !r.Address.IsValid():
 		r.Address = ip
 	case ip.Is6() && !r.Address6.IsValid():

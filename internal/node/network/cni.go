@@ -24,6 +24,10 @@ type CNI struct {
 	Patience time.Duration // for each plugin; 0: the default
 }
 
+// maxRemovals bounds how many networks are removed at a time beside the others: plugins that fail may
+// leave many, and each is a process.
+const maxRemovals = 32
+
 // A Chain is the part of a record that plugins make. It is on record before the first ADD, with the
 // configuration that DEL needs, which may change or disappear in the meantime.
 type Chain struct {
@@ -112,6 +116,8 @@ func (f *Fabric) unplug(r *Record) error {
 		var previous json.RawMessage
 		if r.Chain.Result != nil {
 			previous = r.Chain.Result.Raw
+		} else {
+			cni.EndStrays(r.Alloc) // of an ADD that was interrupted
 		}
 		err := f.w.inHost(func() error { return r.Chain.Network.Delete(f.life, f.runtime(r), previous) })
 		if err != nil {
@@ -209,13 +215,25 @@ func (f *Fabric) removeLater(n *network) {
 	}
 	go func() {
 		defer f.removals.Done()
-		if err := complete(); err != nil {
-			f.c.Logger.Warn("cannot remove an allocation's network: the agent tries again in a minute", "allocation", n.rec.Alloc, "error", err)
+		select {
+		case f.slots <- struct{}{}:
+			f.removeAgain(n, complete)
+			<-f.slots
+		case <-f.life.Done():
 		}
 		f.mu.Lock()
 		n.removing = false
 		f.mu.Unlock()
 	}()
+}
+
+// removeAgain logs why a removal fails, unless that was the reason the last time, too.
+func (f *Fabric) removeAgain(n *network, complete func() error) {
+	last := f.problemOf(n)
+	err := complete()
+	if err != nil && f.life.Err() == nil && (last == nil || last.Error() != err.Error()) {
+		f.c.Logger.Warn("cannot remove an allocation's network: the agent tries again in a minute", "allocation", n.rec.Alloc, "error", err)
+	}
 }
 
 // OrDefaults returns the configuration with the usual directories where it names none.

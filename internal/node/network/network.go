@@ -64,6 +64,7 @@ type Fabric struct {
 	life     context.Context // ends with Close
 	end      context.CancelFunc
 	removals sync.WaitGroup
+	slots    chan struct{} // one per removal that runs in the background
 }
 
 // A network is that of one allocation.
@@ -76,7 +77,10 @@ type network struct {
 	up   bool
 	kept bool // it was up before, perhaps under an earlier agent: tasks may use it
 
-	closing, removing bool // guarded by Fabric.mu
+	// Fabric.mu guards the rest.
+	closing, removing bool
+	problem           error         // of the last removal, if it failed
+	stuck             chan struct{} // closed if there is a problem
 }
 
 // New prepares the networks of a node from the records of its ledger. It changes nothing.
@@ -89,6 +93,7 @@ func New(c Config) (*Fabric, error) {
 	}
 	f := &Fabric{c: c, w: &wire{node: c.Node, bridge: c.Bridge, host: c.Host}, pool: newPool(c.Subnet, c.Subnet6), nets: map[string]*network{}}
 	f.life, f.end = context.WithCancel(context.Background())
+	f.slots = make(chan struct{}, maxRemovals)
 	err := c.Ledger.Each(KeyPrefix, func(key string, value []byte) error {
 		r, err := decodeRecord(value)
 		if err != nil || key != KeyPrefix+r.Alloc {
@@ -96,7 +101,7 @@ func New(c Config) (*Fabric, error) {
 			return nil
 		}
 		f.pool.keep(r)
-		f.nets[r.Alloc] = &network{rec: r, gone: make(chan struct{}), kept: true}
+		f.nets[r.Alloc] = &network{rec: r, gone: make(chan struct{}), stuck: make(chan struct{}), kept: true}
 		return nil
 	})
 	return f, err
@@ -163,12 +168,13 @@ func (f *Fabric) Up(ctx context.Context, q Request) (*driver.Network, *api.Alloc
 			return nil, nil, err
 		}
 		n.up, n.kept = true, true
+		f.setStuck(n, nil)
 	}
 	return f.describe(n.rec), status(n.rec), nil
 }
 
 // reserve returns the allocation's network, or gives it an address and its ports. It waits for
-// the end of a network that has one of the ports and is being removed.
+// the end of a network that has one of the ports and is being removed, unless that has failed.
 func (f *Fabric) reserve(ctx context.Context, q Request) (*network, error) {
 	for {
 		n, other, err := f.tryReserve(q)
@@ -180,6 +186,8 @@ func (f *Fabric) reserve(ctx context.Context, q Request) (*network, error) {
 		}
 		select {
 		case <-other.gone:
+		case <-f.stuckNow(other):
+			return nil, f.blocked(q, other)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -211,7 +219,7 @@ func (f *Fabric) tryReserve(q Request) (n, other *network, err error) {
 		}
 		r.Gateway, r.Gateway6 = f.pool.gateways()
 	}
-	n = &network{rec: r, gone: make(chan struct{})}
+	n = &network{rec: r, gone: make(chan struct{}), stuck: make(chan struct{})}
 	f.nets[q.Alloc] = n
 	return n, nil, nil
 }
@@ -303,6 +311,7 @@ func (f *Fabric) drop(n *network) error {
 	}
 	n.up = false
 	if err := f.clear(n.rec); err != nil {
+		f.setStuck(n, err)
 		return err
 	}
 	f.c.Step("forget")
@@ -450,11 +459,16 @@ func (f *Fabric) elements() (all []element) {
 	return all
 }
 
+// Stop ends the plugins that remove networks, for which others may wait. The next agent calls them again.
+func (f *Fabric) Stop() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.end()
+}
+
 // Close closes the ways to the kernel, and ends the removals that run. The networks stay.
 func (f *Fabric) Close() {
-	f.mu.Lock()
-	f.end()
-	f.mu.Unlock()
+	f.Stop()
 	f.removals.Wait()
 	f.hostMu.Lock()
 	defer f.hostMu.Unlock()
