@@ -16,7 +16,7 @@ func TestGroupsWithOwnNetworksNeedNodesThatHaveThem(t *testing.T) {
 	broken := &api.Node{ID: "broken", Drivers: driver, Attributes: map[string]string{api.NodeAttrBridgeProblem: "no CAP_NET_ADMIN"}}
 	older := &api.Node{ID: "older", Drivers: driver}
 	plugged := &api.Node{ID: "plugged", Drivers: driver, Attributes: map[string]string{api.NodeAttrCNI + "shop": "1", api.NodeAttrCNIProblem + "lab": "no plugin vlan"}}
-	const none, cni = "missing network: the node's agent gives allocations no networks of their own", "missing network: the node has no CNI network shop (client { cni_config_dir })"
+	const none, cni = "missing network: the node's agent gives allocations no networks of their own", "missing network: the node has no CNI network shop: install its configuration in cni_config_dir"
 	for _, n := range []*api.Node{with, broken, older, plugged} {
 		n.ComputedClass = api.ComputeClass(n)
 	}

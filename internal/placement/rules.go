@@ -210,7 +210,7 @@ func cniMismatch(name string, n *api.Node) string {
 	if problem := n.Attributes[api.NodeAttrCNIProblem+name]; problem != "" {
 		return "missing network: " + problem
 	}
-	return "missing network: the node has no CNI network " + name + " (client { cni_config_dir })"
+	return "missing network: the node has no CNI network " + name + ": install its configuration in cni_config_dir"
 }
 
 // A dockerNeed is what a task needs of the node's engines.
