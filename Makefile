@@ -47,6 +47,8 @@ race:
 	@./tools/need.sh gcc gcc
 	@./tools/need.sh ip iproute2
 	@./tools/need.sh runc runc
+	@./tools/need.sh /usr/lib/cni/bridge containernetworking-plugins
+	@./tools/need.sh iptables iptables
 	@./tools/need.sh dockerd docker.io
 	@$(LANE) race 900 $(GO) test -race -timeout 80m ./...
 
@@ -60,6 +62,8 @@ e2e:
 	@./tools/need.sh gcc gcc
 	@./tools/need.sh ip iproute2
 	@./tools/need.sh runc runc
+	@./tools/need.sh /usr/lib/cni/bridge containernetworking-plugins
+	@./tools/need.sh iptables iptables
 	@./tools/need.sh dockerd docker.io
 	@$(LANE) e2e 300 $(GO) test -race -parallel 4 -timeout 25m ./internal/e2e ./internal/cli
 

@@ -231,10 +231,10 @@ func TestUnsupportedNamesTheField(t *testing.T) {
 	j := canonical()
 	j.Region = "eu"
 	j.Groups[0].Tasks[0].Templates = []*Template{{}}
-	j.Groups[0].Networks[0].Mode = "cni/weave"
+	j.Groups[0].Networks[0].CNI = &CNI{}
 	want := []string{
 		`region "eu" is not supported: Reeve has one region; remove it, or set region = "global"`,
-		`group "site": network: mode "cni/weave" is not supported yet; use mode = "bridge", or "host" and let the task listen on $NOMAD_PORT_label of its port`,
+		`group "site": network: the cni block is not supported: only plugins read it; remove it, or set mode = "cni/NAME" in the group's network`,
 	}
 	if diff := cmp.Diff(want, Unsupported(j)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

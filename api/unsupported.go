@@ -72,16 +72,10 @@ func (g *Group) unsupported(r *refusals) {
 // node's.
 func (n *Network) unsupported(at string, r *refusals, own bool) {
 	at += "network: "
-	isolated := own && (n.Mode == NetworkBridge || n.Mode == NetworkNone)
-	switch {
-	case n.isHost() || isolated:
-	case !own:
-		r.never(true, at, fmt.Sprintf("mode %q", n.Mode), "move the network to the group")
-	default:
-		r.yet(true, at, fmt.Sprintf("mode %q", n.Mode), "use mode = \"bridge\", or \"host\" and let the task listen on $NOMAD_PORT_label of its port")
-	}
+	isolated := own && (n.Mode == NetworkBridge || n.Mode == NetworkNone || IsCNI(n.Mode))
+	r.never(!own && !n.isHost(), at, fmt.Sprintf("mode %q", n.Mode), "move the network to the group")
 	r.never(n.DNS != nil && !own, at, "the dns block", "move the network to the group")
-	r.yet(n.CNI != nil, at, "the cni block", "remove it: networks have no plugins")
+	r.never(n.CNI != nil && !(own && IsCNI(n.Mode)), at, "the cni block", "only plugins read it; remove it, or set mode = \"cni/NAME\" in the group's network")
 	r.never(n.Hostname != "" && !isolated, at, fmt.Sprintf("hostname %q", n.Hostname), "tasks in the network of their node see its name; remove it, or use mode = \"bridge\"; containers have hostname in their config")
 }
 

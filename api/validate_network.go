@@ -23,11 +23,12 @@ func (n *Network) validate(c *complaints, at string) {
 	case n.isHost(), n.Mode == NetworkBridge:
 	case n.Mode == NetworkNone && len(ports) > 0:
 		c.add("%s, port %q: mode \"none\" has no ports: no address leads to the tasks; use mode = \"bridge\", or remove the port", at, ports[0].Label)
-	case n.Mode == NetworkNone, strings.HasPrefix(n.Mode, "cni/"):
+	case n.Mode == NetworkNone, IsCNI(n.Mode):
 	default:
-		c.add("%s: mode = %q: must be \"host\", \"bridge\" or \"none\"", at, n.Mode)
+		c.add("%s: mode = %q: must be \"host\", \"bridge\", \"none\" or \"cni/NAME\"", at, n.Mode)
 	}
-	if n.Mode == NetworkBridge && len(ports) > maxMappedPorts {
+	n.validateCNI(c, at)
+	if (n.Mode == NetworkBridge || IsCNI(n.Mode)) && len(ports) > maxMappedPorts {
 		c.add("%s: it has %d ports: at most %d are possible", at, len(ports), maxMappedPorts)
 	}
 	if h := n.Hostname; h != "" && !isReplaced(h) && !IsMachineName(h) {

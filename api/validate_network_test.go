@@ -24,7 +24,7 @@ func TestValidateNetwork(t *testing.T) {
 		{"none", Network{Mode: NetworkNone, Hostname: "db"}, ""},
 		{"replaced", Network{Mode: NetworkBridge, Hostname: "db-${NOMAD_ALLOC_INDEX}", DNS: &DNS{Servers: []string{"${attr.unique.network.ip-address}"}}}, ""},
 		{"ports without a network", Network{Mode: NetworkNone, DynamicPorts: port}, `port "http": mode "none" has no ports`},
-		{"unknown mode", Network{Mode: "overlay"}, `mode = "overlay": must be "host", "bridge" or "none"`},
+		{"unknown mode", Network{Mode: "overlay"}, `mode = "overlay": must be "host", "bridge", "none" or "cni/NAME"`},
 		{"too many ports", Network{Mode: NetworkBridge, DynamicPorts: many}, "it has 257 ports: at most 256"},
 		{"port out of range", Network{Mode: NetworkBridge, DynamicPorts: []Port{{Label: "http", To: 65536}}}, "to = 65536 is not a port number"},
 		{"hostname with a line", Network{Mode: NetworkBridge, Hostname: "a\n127.0.0.1 bank.example"}, "hostname = "},
@@ -36,6 +36,14 @@ func TestValidateNetwork(t *testing.T) {
 		{"search with a line", Network{Mode: NetworkBridge, DNS: &DNS{Searches: []string{"a\noptions debug"}}}, "dns: searches: "},
 		{"option with a space", Network{Mode: NetworkBridge, DNS: &DNS{Options: []string{"a b"}}}, "dns: options: "},
 		{"too many searches", Network{Mode: NetworkBridge, DNS: &DNS{Searches: slices.Repeat([]string{"a"}, 33)}}, "searches has 33 entries"},
+		{"plugins", Network{Mode: "cni/shop", DynamicPorts: port, Hostname: "a", CNI: &CNI{Args: map[string]string{"IP": "192.0.2.${NOMAD_ALLOC_INDEX}"}}}, ""},
+		{"too many ports of plugins", Network{Mode: "cni/shop", DynamicPorts: many}, "it has 257 ports: at most 256"},
+		{"network without a name", Network{Mode: "cni/"}, "the name after cni/"},
+		{"network with a path", Network{Mode: "cni/../../etc/shadow"}, "the name after cni/"},
+		{"network with a line", Network{Mode: "cni/a\nb"}, "the name after cni/"},
+		{"two arguments in one", Network{Mode: "cni/shop", CNI: &CNI{Args: map[string]string{"a": "1;IP=192.0.2.9"}}}, "cni: args: the value of a"},
+		{"argument with a line", Network{Mode: "cni/shop", CNI: &CNI{Args: map[string]string{"a": "1\n"}}}, "cni: args: the value of a"},
+		{"key with a pair", Network{Mode: "cni/shop", CNI: &CNI{Args: map[string]string{"a=1;b": "1"}}}, "cni: args: the key"},
 	} {
 		j := canonical()
 		j.Groups[0].Networks = []*Network{&c.n}

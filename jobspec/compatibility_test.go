@@ -69,7 +69,7 @@ func TestCompatibilityPageHasTheBlocksThatThereAre(t *testing.T) {
 func TestCompatibilityPageSaysWhatIsRefused(t *testing.T) {
 	job := &api.Job{Region: "global", Multiregion: &api.Multiregion{}, Groups: []*api.Group{{
 		Name: "g", Volumes: map[string]*api.VolumeRequest{"v": {}}, Consul: &api.Consul{},
-		Networks: []*api.Network{{DNS: &api.DNS{}, CNI: &api.CNI{}}},
+		Networks: []*api.Network{{Mode: "cni/shop", DNS: &api.DNS{}, CNI: &api.CNI{}}},
 		Services: []*api.Service{{Name: "s", Connect: map[string]any{}, Identity: &api.Identity{}}},
 		Tasks: []*api.Task{{
 			Name: "t", Artifacts: []*api.Artifact{{}}, Templates: []*api.Template{{}}, Vault: &api.Vault{}, VolumeMounts: []*api.VolumeMount{{}},

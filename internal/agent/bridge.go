@@ -20,7 +20,7 @@ import (
 // bridge returns the configuration of the networks of allocations.
 func (a *Agent) bridge() (*node.Bridge, error) {
 	c := a.config.Client.Bridge
-	b := &node.Bridge{Name: cmp.Or(c.Name, network.DefaultBridge), Subnet: c.Subnet, Subnet6: c.Subnet6}
+	b := &node.Bridge{Name: cmp.Or(c.Name, network.DefaultBridge), Subnet: c.Subnet, Subnet6: c.Subnet6, CNI: c.CNI}
 	if !b.Subnet.IsValid() {
 		var err error
 		if b.Subnet, err = network.ParseSubnet(network.DefaultSubnet, false); err != nil {

@@ -17,6 +17,7 @@ type Bridge struct {
 	Name    string       // of the bridge; default: network.DefaultBridge
 	Subnet  netip.Prefix // default: network.DefaultSubnet
 	Subnet6 netip.Prefix // invalid: no IPv6
+	CNI     network.CNI  // no directories: the usual ones
 }
 
 // merge takes over what a configuration file says. Allocations always reach their own ports
@@ -27,6 +28,9 @@ func (b *Bridge) merge(k *fileClient) error {
 			return api.Errorf(api.CodeInvalid, "bridge_network_name = %q: must be at most %d letters, digits, - and _", n, maxInterface)
 		}
 		b.Name = n
+	}
+	if err := b.mergeCNI(k); err != nil {
+		return err
 	}
 	for _, s := range []struct {
 		key, text string

@@ -43,6 +43,8 @@ type fileClient struct {
 	BridgeSubnet  string            `hcl:"bridge_network_subnet,optional"`
 	BridgeSubnet6 string            `hcl:"bridge_network_subnet_ipv6,optional"`
 	BridgeHairpin *bool             `hcl:"bridge_network_hairpin_mode,optional"` // without effect
+	CNIConfigDir  string            `hcl:"cni_config_dir,optional"`
+	CNIPath       string            `hcl:"cni_path,optional"`
 	Join          *fileJoin         `hcl:"server_join,block"`
 	CommonPlugins string            `hcl:"common_plugin_dir,optional"`
 	Artifact      *fileArtifact     `hcl:"artifact,block"`

@@ -20,6 +20,7 @@ var openRoutes = map[string]int{
 	"PUT /v1/cluster/join": http.StatusBadRequest, "POST /v1/cluster/join": http.StatusBadRequest, // its body has a secret of its own
 	"PUT /v1/acl/bootstrap": http.StatusBadRequest, "POST /v1/acl/bootstrap": http.StatusBadRequest, // already done
 	"PUT /v1/acl/token/onetime/exchange": http.StatusBadRequest, "POST /v1/acl/token/onetime/exchange": http.StatusBadRequest, // empty
+	"GET /v1/ui/config": http.StatusOK, "PUT /v1/ui/session": http.StatusBadRequest, "POST /v1/ui/session": http.StatusBadRequest, // no code
 	"GET /.well-known/jwks.json": http.StatusOK, "GET /.well-known/openid-configuration": http.StatusNotFound, // no issuer
 	"GET /v1/acl/auth-methods": http.StatusOK,
 	"PUT /v1/acl/login":        http.StatusNotFound, "POST /v1/acl/login": http.StatusBadRequest, // no such method, no body

@@ -73,6 +73,8 @@ type Config struct {
 	AuditSinks func() []*api.AuditSink
 	Log        func() []byte // the end of this agent's log; nil: none
 
+	UIReadOnly bool // reports whether the web UI hides what changes anything
+
 	Limits map[limit.Class]limit.Rate // of requests, instead of the defaults; see limits.go
 
 	Dialects []Dialect // asked in this order, before the API's own routes

@@ -68,7 +68,7 @@ var lifeTables = append(planTables[:len(planTables):len(planTables)], stacks, sh
 
 // routes returns the table of all routes.
 func routes() []route {
-	table := slices.Concat(routeTable(), secretRoutes(), volumeRoutes())
+	table := slices.Concat(routeTable(), secretRoutes(), volumeRoutes(), uiRoutes())
 	for i := range table {
 		table[i].settle()
 	}

@@ -103,6 +103,9 @@ var samples = map[string]string{
 	"PUT /v1/acl/token/onetime":                      ``,
 	"PUT /v1/acl/identity/client-introduction-token": `{"NodePool": "default", "NodeName": "edge-7", "TTL": "10m"}`,
 	"PUT /v1/acl/token/onetime/exchange":             `{}`,
+	"PUT /v1/ui/code":                                ``,
+	"PUT /v1/ui/session":                             `{}`,
+	"PUT /v1/ui/session/renew":                       ``,
 	"PUT /v1/acl/bootstrap":                          ``,
 	"PUT /v1/acl/auth-method":                        `{"Name": "ci", "Type": "JWT", "TokenLocality": "local", "MaxTokenTTL": "1h", "Config": {"JWKSURL": "https://ci.example.com/keys", "BoundAudiences": ["reeve"]}}`,
 	"PUT /v1/acl/auth-method/{id}":                   `{"Type": "JWT", "TokenLocality": "local", "MaxTokenTTL": "1h", "Config": {"JWKSURL": "https://ci.example.com/keys"}}`,
@@ -244,6 +247,8 @@ func TestEveryRouteAnswers(t *testing.T) {
 				want = http.StatusBadRequest // the token in the sample is cut short
 			case strings.HasPrefix(r.Pattern, "/v1/acl/token/onetime"): // neither the caller nor the sample has a token
 				want = http.StatusBadRequest
+			case strings.HasPrefix(r.Pattern, "/v1/ui/session"): // no code, no session
+				want = http.StatusBadRequest
 			case r.Pattern == "/v1/acl/login" || strings.HasPrefix(r.Pattern, "/v1/acl/oidc/"): // without a token, and the method is of another type
 				want = http.StatusBadRequest
 			case r.Pattern == "/v1/acl/bootstrap": // the cluster under test was founded
@@ -334,7 +339,7 @@ func TestEveryBodyIsChecked(t *testing.T) {
 			"a list":     {`[1]`, http.StatusBadRequest, "must be an object"},
 			"no JSON":    {`Job: web`, http.StatusBadRequest, "broken at line 1"},
 			"too large":  {`"` + strings.Repeat("x", int(r.BodyLimit)) + `"`, http.StatusRequestEntityTooLarge, "larger than"},
-			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7, "Finish": 7, "AllocID": 7, "Path": 7, "PublicKey": 7, "RecoveryKey": 7, "MaxTrailingLogs": "7", "OneTimeSecretID": 7, "BootstrapSecret": 7, "AuthMethod": 7, "AuthMethodName": 7, "NodeName": 7, "Requests": 7, "Tasks": 7, "Volume": 7, "Volumes": 7, "Uses": 7}`, http.StatusBadRequest, " must be "},
+			"wrong type": {`{"Job": 7, "Jobs": 7, "JobID": 7, "JobHCL": 7, "Target": 7, "Pause": 7, "DeploymentID": 7, "Eligibility": 7, "Node": 7, "Alloc": 7, "Prefix": 7, "Name": 7, "SchedulerAlgorithm": 7, "DrainSpec": 7, "EvalIDs": 7, "By": 7, "TTL": 7, "Orphans": 7, "Annotation": 7, "Reason": 7, "CSR": 7, "Finish": 7, "AllocID": 7, "Path": 7, "PublicKey": 7, "RecoveryKey": 7, "MaxTrailingLogs": "7", "OneTimeSecretID": 7, "Code": 7, "BootstrapSecret": 7, "AuthMethod": 7, "AuthMethodName": 7, "NodeName": 7, "Requests": 7, "Tasks": 7, "Volume": 7, "Volumes": 7, "Uses": 7}`, http.StatusBadRequest, " must be "},
 		} {
 			got := h.do(r.Method, path, c.body)
 			if got.status != c.status || !strings.Contains(got.body, c.says) {

@@ -25,7 +25,7 @@ func Examine(ctx context.Context, c Config) (*api.Node, error) {
 	n := &Node{config: c, log: c.Logger}
 	if c.Bridge != nil {
 		wire := n.networkConfig()
-		n.networks = &networks{problem: func() error { return network.Support(wire) }, log: n.log}
+		n.networks = &networks{problem: func() error { return network.Support(wire) }, cni: newCNINetworks(wire.CNI, n.log), log: n.log}
 	}
 	return n.describe(ctx), nil
 }

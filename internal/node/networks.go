@@ -29,6 +29,8 @@ type Bridge struct {
 	// Names answers DNS queries at the bridge's addresses; nil: allocations use the machine's
 	// resolvers.
 	Names func(gateways []netip.Addr) error
+	// CNI configures networks of plugins; no directories: the usual ones.
+	CNI network.CNI
 }
 
 // networksDir holds the namespaces of the machine's nodes. A restart of the machine empties it.
@@ -41,6 +43,7 @@ const reconcileInterval = time.Minute
 type networks struct {
 	fabric  *network.Fabric
 	problem func() error // why the machine cannot have them; nil if it can
+	cni     *cniNetworks
 	log     *slog.Logger
 }
 
@@ -53,7 +56,7 @@ func (n *Node) networkConfig() network.Config {
 	owner := hex.EncodeToString(sum[:6])
 	return network.Config{
 		Node: owner, Bridge: b.Name, Subnet: b.Subnet, Subnet6: b.Subnet6, Dir: filepath.Join(networksDir, owner),
-		Ledger: networkLedger{n.ledger}, Logger: n.log, Names: b.Names,
+		Ledger: networkLedger{n.ledger}, Logger: n.log, Names: b.Names, CNI: b.CNI.OrDefaults(),
 	}
 }
 
@@ -70,16 +73,17 @@ func (n *Node) openNetworks() error {
 	}
 	problem := sync.OnceValue(func() error { return network.Support(c) })
 	go problem()
-	n.networks = &networks{fabric: f, problem: problem, log: n.log}
+	n.networks = &networks{fabric: f, problem: problem, cni: newCNINetworks(c.CNI, n.log), log: n.log}
 	n.host.Networks = n.networks
 	return nil
 }
 
 // describe publishes whether the node has networks for allocations.
-func (n *networks) describe(self *api.Node) {
+func (n *networks) describe(ctx context.Context, self *api.Node) {
 	if n == nil {
 		return
 	}
+	n.cni.describe(ctx, self.Attributes)
 	if err := n.problem(); err != nil {
 		self.Attributes[api.NodeAttrBridgeProblem] = err.Error()
 		return
@@ -95,6 +99,12 @@ func (n *networks) Up(ctx context.Context, a *api.Allocation, spec *api.Network,
 	}
 	if problems := q.DNS.Problems(); len(problems) > 0 {
 		return nil, fmt.Errorf("dns: with its variables replaced: %s", strings.Join(problems, "; "))
+	}
+	if api.IsCNI(spec.Mode) {
+		q.Args = spec.CNI.Replace(replace)
+		if problems := (&api.CNI{Args: q.Args}).Problems(); len(problems) > 0 {
+			return nil, fmt.Errorf("cni: with its variables replaced: %s", strings.Join(problems, "; "))
+		}
 	}
 	if a.AllocatedResources != nil && spec.Mode != network.ModeNone {
 		for _, p := range a.AllocatedResources.Shared.Ports {
@@ -158,6 +168,13 @@ func (n *networks) reconcile(live func(string) bool) {
 	}
 	if err := n.fabric.Reconcile(live); err != nil {
 		n.log.Error("cannot restore the networks of allocations; the agent tries again in a minute", "error", err)
+	}
+}
+
+// stop ends the plugins that remove networks: they may take long.
+func (n *networks) stop() {
+	if n != nil {
+		n.fabric.Stop()
 	}
 }
 

@@ -289,6 +289,7 @@ func (n *Node) close() error {
 	n.closed = true
 	runners := n.all()
 	n.mu.Unlock()
+	n.networks.stop()
 	n.tasks.Wait()
 	for _, r := range runners {
 		r.Wait()
@@ -385,7 +386,7 @@ func (n *Node) describe(ctx context.Context) *api.Node {
 			delete(self.Attributes, "driver."+name)
 		}
 	}
-	n.networks.describe(self)
+	n.networks.describe(ctx, self)
 	self.ComputedClass = api.ComputeClass(self)
 	return self
 }

@@ -278,7 +278,11 @@ func appendSignature(b []byte, job *api.Job, group *api.Group, policy Policy) []
 		number(0)
 	}
 	networks(group.Networks)
-	flag(group.OwnNetwork() != nil)
+	own := group.OwnNetwork()
+	flag(own != nil)
+	if own != nil {
+		text(api.CNIName(own.Mode))
+	}
 	for _, p := range group.LowPorts() {
 		text(p.Driver)
 		text(p.Label)

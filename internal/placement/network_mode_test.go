@@ -4,6 +4,7 @@
 package placement
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/reeve-run/reeve/api"
@@ -14,17 +15,21 @@ func TestGroupsWithOwnNetworksNeedNodesThatHaveThem(t *testing.T) {
 	with := &api.Node{ID: "with", Drivers: driver, Attributes: map[string]string{api.NodeAttrBridge: "1"}}
 	broken := &api.Node{ID: "broken", Drivers: driver, Attributes: map[string]string{api.NodeAttrBridgeProblem: "no CAP_NET_ADMIN"}}
 	older := &api.Node{ID: "older", Drivers: driver}
-	for _, n := range []*api.Node{with, broken, older} {
+	plugged := &api.Node{ID: "plugged", Drivers: driver, Attributes: map[string]string{api.NodeAttrCNI + "shop": "1", api.NodeAttrCNIProblem + "lab": "no plugin vlan"}}
+	const none, cni = "missing network: the node's agent gives allocations no networks of their own", "missing network: the node has no CNI network shop: install its configuration in cni_config_dir"
+	for _, n := range []*api.Node{with, broken, older, plugged} {
 		n.ComputedClass = api.ComputeClass(n)
 	}
 	job := &api.Job{ID: "j"}
 	for mode, want := range map[string]map[string]string{
-		"host":   {"with": "", "broken": "", "older": ""},
-		"bridge": {"with": "", "broken": "missing network: no CAP_NET_ADMIN", "older": "missing network: the node's agent gives allocations no networks of their own"},
-		"none":   {"with": "", "broken": "missing network: no CAP_NET_ADMIN", "older": "missing network: the node's agent gives allocations no networks of their own"},
+		"host":     {"with": "", "broken": "", "older": "", "plugged": ""},
+		"bridge":   {"with": "", "broken": "missing network: no CAP_NET_ADMIN", "older": none, "plugged": none},
+		"none":     {"with": "", "broken": "missing network: no CAP_NET_ADMIN", "older": none, "plugged": none},
+		"cni/shop": {"with": cni, "broken": cni, "older": cni, "plugged": ""},
+		"cni/lab":  {"with": strings.ReplaceAll(cni, "shop", "lab"), "broken": strings.ReplaceAll(cni, "shop", "lab"), "older": strings.ReplaceAll(cni, "shop", "lab"), "plugged": "missing network: no plugin vlan"},
 	} {
 		g := &api.Group{Name: "g", Networks: []*api.Network{{Mode: mode}}, Tasks: []*api.Task{{Name: "t", Driver: "exec"}}}
-		for _, n := range []*api.Node{with, broken, older} {
+		for _, n := range []*api.Node{with, broken, older, plugged} {
 			if reason, ok := IsFeasible(job, g, n); reason != want[n.ID] || ok != (reason == "") {
 				t.Errorf("mode %s on node %s: %q, %v; want %q", mode, n.ID, reason, ok, want[n.ID])
 			}
@@ -33,7 +38,7 @@ func TestGroupsWithOwnNetworksNeedNodesThatHaveThem(t *testing.T) {
 	same := func(mode string) string {
 		return string(appendSignature(nil, job, &api.Group{Networks: []*api.Network{{Mode: mode}}}, Policy{}))
 	}
-	if same("host") == same("bridge") {
+	if same("host") == same("bridge") || same("cni/shop") == same("cni/lab") || same("cni/shop") == same("bridge") {
 		t.Error("groups with and without their own networks share their cached feasibility")
 	}
 }

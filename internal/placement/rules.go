@@ -20,7 +20,7 @@ type rules struct {
 	datacenters []string
 	pool        string
 	drivers     []string
-	isolated    bool // the group has its own network
+	network     *api.Network // the group's own; nil: it has none
 	docker      []dockerNeed
 	lowPorts    []api.LowPort
 	users       []*api.Task  // one per driver and user
@@ -54,7 +54,7 @@ type affinity struct {
 }
 
 func newRules(job *api.Job, group *api.Group, policy Policy) *rules {
-	r := &rules{job: job, group: group, datacenters: job.Datacenters, pool: job.NodePool, isolated: group.OwnNetwork() != nil}
+	r := &rules{job: job, group: group, datacenters: job.Datacenters, pool: job.NodePool, network: group.OwnNetwork()}
 	if r.pool == "" {
 		r.pool = api.NodePoolDefault
 	}
@@ -186,8 +186,11 @@ func (r *rules) classMismatch(n *api.Node) string {
 // networkMismatch returns why n's allocations cannot have their own networks, if the group needs
 // one.
 func (r *rules) networkMismatch(n *api.Node) string {
-	if !r.isolated {
+	switch {
+	case r.network == nil:
 		return ""
+	case api.IsCNI(r.network.Mode):
+		return cniMismatch(api.CNIName(r.network.Mode), n)
 	}
 	return missingNetwork(n)
 }
@@ -201,6 +204,17 @@ func missingNetwork(n *api.Node) string {
 		return "missing network: " + n.Attributes[api.NodeAttrBridgeProblem]
 	}
 	return "missing network: the node's agent gives allocations no networks of their own"
+}
+
+// cniMismatch returns why n lacks a CNI network.
+func cniMismatch(name string, n *api.Node) string {
+	if n.Attributes[api.NodeAttrCNI+name] != "" {
+		return ""
+	}
+	if problem := n.Attributes[api.NodeAttrCNIProblem+name]; problem != "" {
+		return "missing network: " + problem
+	}
+	return "missing network: the node has no CNI network " + name + ": install its configuration in cni_config_dir"
 }
 
 // A dockerNeed is what a task needs of the node's engines.

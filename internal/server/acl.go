@@ -169,6 +169,9 @@ func (s *Server) UpdateACLToken(ctx context.Context, t *api.ACLToken) (*api.ACLT
 	if old == nil {
 		return nil, 0, api.Errorf(api.CodeNotFound, "token %q not found", t.AccessorID)
 	}
+	if old.Session {
+		return nil, 0, api.Errorf(api.CodeInvalid, "token %q is a session of the web UI, with the rights of the token that created it: change that one, or delete the session", t.AccessorID)
+	}
 	if t.Type != "" && t.Type != old.Type {
 		return nil, 0, api.Errorf(api.CodeInvalid, "Type: a %s token stays one; create another token", old.Type)
 	}

@@ -95,6 +95,9 @@ func (s *Server) CreateDelegatedToken(ctx context.Context, accessor string, t *a
 		return nil, 0, &Refusal{"without management, a token creates tokens of a namespace, whose policies have names as in web.readers; name such policies, and neither roles nor the type management"}
 	}
 	v := s.store.Snapshot()
+	if session := v.ACLToken(accessor); session != nil && session.Session {
+		accessor = session.Creator // the token outlives the session
+	}
 	r, err := s.author(v, accessor, t.Namespace)
 	if err != nil {
 		return nil, 0, err

@@ -55,7 +55,7 @@ func (s *Server) ExchangeOneTimeToken(ctx context.Context, secret string) (*api.
 		return nil, 0, errOneTimeToken
 	}
 	once := s.store.Snapshot().OneTimeTokenOf(pki.HashToken(secret))
-	if once == nil || !time.Now().Before(once.ExpiresAt) {
+	if once == nil || !time.Now().Before(once.ExpiresAt) || s.isSession(once.AccessorID) {
 		return nil, 0, errOneTimeToken
 	}
 	return s.redeem(ctx, once)

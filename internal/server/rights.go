@@ -182,6 +182,9 @@ func (s *Server) rightsOfToken(v *state.Snapshot, t *state.ACLToken) *Rights {
 	if t.ExpirationTime != nil {
 		r.expires = *t.ExpirationTime
 	}
+	if t.Session && t.Creator != "" {
+		return s.rightsOfSession(v, t, r)
+	}
 	if t.Type == api.ACLTokenManagement {
 		r.ACL = acl.Management
 		return r

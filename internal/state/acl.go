@@ -37,6 +37,9 @@ type ACLToken struct {
 	// Further holds the SHA-256 of the secrets that exchanges of one-time tokens returned, oldest
 	// first.
 	Further [][]byte `json:",omitempty"`
+	// Session reports whether the token is a session of the web UI. Its rights are those of its creator;
+	// without one, it has those of its type.
+	Session bool `json:",omitempty"`
 }
 
 // hashes returns what the token is found by: the hash of each of its secrets.

@@ -104,6 +104,8 @@ func admitOfNamespace(all *noun[ACLToken], c *content, old, new *ACLToken) error
 		}
 	}
 	switch {
+	case new.Session || old != nil && old.Session:
+		return admitSession(all, c, old, new)
 	case (new.Namespace == "") != (new.Creator == ""), old != nil && (old.Namespace != new.Namespace || old.Creator != new.Creator):
 		return api.Errorf(api.CodeInvalid, "a token keeps its namespace and its creator")
 	case old != nil || new.Namespace == "":

@@ -97,6 +97,7 @@ func Allocation(p *term.Page, s *AllocationStatus, wide bool) {
 		term.Field{"Next attempt", triedAgain(p, a.Crashes)},
 		term.Field{"Serving", serving(p, a)},
 		term.Field{"Warm-up", warmUpOf(a)},
+		term.Field{"Network", ownNetwork(a)},
 		term.Field{"Replaces", id(a.PreviousAllocation)},
 		term.Field{"Replaced by", id(a.NextAllocation)},
 		term.Field{"Preempted by", id(a.PreemptedByAllocation)},
@@ -138,6 +139,15 @@ func serving(p *term.Page, a *api.Allocation) string {
 		text += ": " + reason
 	}
 	return text
+}
+
+// ownNetwork returns the addresses inside the instance's own network; "" without one, and at its end.
+func ownNetwork(a *api.Allocation) string {
+	n := a.NetworkStatus
+	if n == nil || n.Address+n.AddressIPv6 == "" || a.IsClientTerminal() {
+		return ""
+	}
+	return strings.TrimSpace(n.Address+" "+n.AddressIPv6) + " on " + n.InterfaceName
 }
 
 func warmUpOf(a *api.Allocation) string {

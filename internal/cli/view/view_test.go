@@ -145,6 +145,7 @@ func TestPages(t *testing.T) {
 		"allocation without traffic": func(p *term.Page) {
 			a := testAllocation()
 			a.ClientStatus, a.DesiredStatus = api.AllocClientRunning, api.AllocDesiredRun
+			a.NetworkStatus = &api.AllocNetworkStatus{InterfaceName: "eth0", Address: "192.0.2.7", AddressIPv6: "2001:db8::7"}
 			a.Serving = &api.Serving{Up: true, Reason: `check "ready" of service "web" fails`, Since: clitest.Now.Add(-3 * time.Second).UnixNano()}
 			Allocation(p, &AllocationStatus{Allocation: a, Checks: map[string]*api.CheckStatus{
 				"1": {Service: "web", Group: "server", Check: "ready", Kind: api.CheckKindReadiness, Status: api.CheckStatusFailure, Output: "script: /bin/ready: exit code 1 in 2ms: busy", Timestamp: clitest.Now.Unix() - 1},

@@ -107,6 +107,10 @@ func TestEachLackIsToldWithItsFix(t *testing.T) {
 			delete(f.Node.Attributes, api.NodeAttrBridge)
 			f.Node.Attributes[api.NodeAttrBridgeProblem] = "the kernel lacks a module"
 		}, "bridge", "networks of allocations", Missing, "lacks a module", "modprobe"},
+		{"no plugin", func(f *Facts) {
+			f.Node.Attributes[api.NodeAttrCNIProblem+"shop"] = "no directory of cni_path has the plugin portmap"
+		}, "cni", "shop", Missing, "plugin portmap", "containernetworking-plugins"},
+		{"a broken file", func(f *Facts) { f.Node.Attributes[api.NodeAttrCNIProblem+"a.conf"] = "it is no valid JSON" }, "cni", "a.conf", Missing, "no valid JSON", "correct the file"},
 		{"no git", func(f *Facts) { f.System.Git = false }, "artifacts", "git", Warning, "git", "apt-get install git"},
 		{"no isolation of artifacts", func(f *Facts) { f.Node.Attributes["artifact.isolation"] = "none" }, "artifacts", "isolation", Warning, "not isolated", "Landlock"},
 		{"no landlock", func(f *Facts) { f.System.Landlock = 0 }, "landlock", "interface", Missing, "no Landlock", "lsm="},

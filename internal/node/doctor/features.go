@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/reeve-run/reeve/api"
 )
@@ -123,7 +124,28 @@ func (f *Facts) network() []Check {
 	if !f.Root {
 		fix = "run the agent as root"
 	}
-	return []Check{check("bridge", "networks of allocations", f.Node.Attributes[api.NodeAttrBridge] != "", "available", Missing, problem, fix)}
+	checks := []Check{check("bridge", "networks of allocations", f.Node.Attributes[api.NodeAttrBridge] != "", "available", Missing, problem, fix)}
+	return append(checks, f.pluggedNetworks()...)
+}
+
+// pluggedNetworks checks the networks of CNI plugins that the machine's files configure.
+func (f *Facts) pluggedNetworks() (checks []Check) {
+	for _, key := range slices.Sorted(maps.Keys(f.Node.Attributes)) {
+		if name, ok := strings.CutPrefix(key, api.NodeAttrCNI); ok {
+			checks = append(checks, check("cni", name, true, "available", Missing, "", ""))
+		}
+		if name, ok := strings.CutPrefix(key, api.NodeAttrCNIProblem); ok {
+			problem := f.Node.Attributes[key]
+			fix := "correct the file, or remove it"
+			if strings.Contains(problem, "has the plugin") {
+				fix = "apt-get install containernetworking-plugins"
+			} else if !f.Root {
+				fix = "run the agent as root"
+			}
+			checks = append(checks, check("cni", name, false, "", Missing, problem, fix))
+		}
+	}
+	return checks
 }
 
 // artifacts checks the programs and the isolation of downloads.

@@ -24,7 +24,7 @@ const (
 func hostsText(r *Record) string {
 	var b strings.Builder
 	b.WriteString("127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n")
-	for _, ip := range r.addresses() {
+	for _, ip := range append(r.addresses(), r.plugged()...) {
 		b.WriteString(ip.String() + " " + r.hostname() + "\n")
 	}
 	if r.Mode == ModeNone {
@@ -139,6 +139,9 @@ func (f *Fabric) writeFiles(r *Record) error {
 
 // resolverOf returns the text of the allocation's resolver file.
 func (f *Fabric) resolverOf(r *Record) string {
+	if r.isPlugged() {
+		return pluggedResolver(r)
+	}
 	if r.Mode == ModeNone {
 		return resolverText(r.DNS, nil, nil, nil)
 	}

@@ -31,6 +31,7 @@ type Config struct {
 	// Names answers DNS queries at the bridge's addresses. It is called once they exist, and returns an
 	// error if it cannot; nil: allocations use the machine's resolvers.
 	Names func(gateways []netip.Addr) error
+	CNI   CNI
 	// Host is the path of the machine's network namespace; "": that of the process.
 	Host string
 	// Step is called before each step with its name, by tests; nil: not at all.
@@ -59,6 +60,11 @@ type Fabric struct {
 	mu   sync.Mutex
 	pool *pool
 	nets map[string]*network
+
+	life     context.Context // ends with Close
+	end      context.CancelFunc
+	removals sync.WaitGroup
+	slots    chan struct{} // one per removal that runs in the background
 }
 
 // A network is that of one allocation.
@@ -71,7 +77,10 @@ type network struct {
 	up   bool
 	kept bool // it was up before, perhaps under an earlier agent: tasks may use it
 
-	closing bool // guarded by Fabric.mu
+	// Fabric.mu guards the rest.
+	closing, removing bool
+	problem           error         // of the last removal, if it failed
+	stuck             chan struct{} // closed if there is a problem
 }
 
 // New prepares the networks of a node from the records of its ledger. It changes nothing.
@@ -83,6 +92,8 @@ func New(c Config) (*Fabric, error) {
 		c.Step = func(string) {}
 	}
 	f := &Fabric{c: c, w: &wire{node: c.Node, bridge: c.Bridge, host: c.Host}, pool: newPool(c.Subnet, c.Subnet6), nets: map[string]*network{}}
+	f.life, f.end = context.WithCancel(context.Background())
+	f.slots = make(chan struct{}, maxRemovals)
 	err := c.Ledger.Each(KeyPrefix, func(key string, value []byte) error {
 		r, err := decodeRecord(value)
 		if err != nil || key != KeyPrefix+r.Alloc {
@@ -90,7 +101,7 @@ func New(c Config) (*Fabric, error) {
 			return nil
 		}
 		f.pool.keep(r)
-		f.nets[r.Alloc] = &network{rec: r, gone: make(chan struct{}), kept: true}
+		f.nets[r.Alloc] = &network{rec: r, gone: make(chan struct{}), stuck: make(chan struct{}), kept: true}
 		return nil
 	})
 	return f, err
@@ -119,6 +130,9 @@ func (f *Fabric) describe(r *Record) *driver.Network {
 }
 
 func status(r *Record) *api.AllocNetworkStatus {
+	if r.isPlugged() {
+		return pluggedStatus(r)
+	}
 	s := &api.AllocNetworkStatus{DNS: r.DNS}
 	if r.Mode == ModeBridge {
 		s.InterfaceName, s.Address = Device, r.Address.Addr().String()
@@ -147,19 +161,20 @@ func (f *Fabric) Up(ctx context.Context, q Request) (*driver.Network, *api.Alloc
 	default:
 	}
 	if !n.up || !isNamespace(f.namespace(q.Alloc)) {
-		if err := f.build(n.rec); err != nil {
-			if !n.kept { // the next attempt may have another configuration
+		if err := f.build(ctx, n.rec); err != nil {
+			if !n.kept || n.rec.isPlugged() && !f.isComplete(n.rec) { // the next attempt may have another configuration
 				err = errors.Join(err, f.drop(n))
 			}
 			return nil, nil, err
 		}
 		n.up, n.kept = true, true
+		f.setStuck(n, nil)
 	}
 	return f.describe(n.rec), status(n.rec), nil
 }
 
 // reserve returns the allocation's network, or gives it an address and its ports. It waits for
-// the end of a network that has one of the ports and is being removed.
+// the end of a network that has one of the ports and is being removed, unless that has failed.
 func (f *Fabric) reserve(ctx context.Context, q Request) (*network, error) {
 	for {
 		n, other, err := f.tryReserve(q)
@@ -171,6 +186,8 @@ func (f *Fabric) reserve(ctx context.Context, q Request) (*network, error) {
 		}
 		select {
 		case <-other.gone:
+		case <-f.stuckNow(other):
+			return nil, f.blocked(q, other)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -202,7 +219,7 @@ func (f *Fabric) tryReserve(q Request) (n, other *network, err error) {
 		}
 		r.Gateway, r.Gateway6 = f.pool.gateways()
 	}
-	n = &network{rec: r, gone: make(chan struct{})}
+	n = &network{rec: r, gone: make(chan struct{}), stuck: make(chan struct{})}
 	f.nets[q.Alloc] = n
 	return n, nil, nil
 }
@@ -220,7 +237,10 @@ func collision(a, b []Port) (Port, bool) {
 }
 
 // build makes the kernel's part of a network. It may be repeated.
-func (f *Fabric) build(r *Record) error {
+func (f *Fabric) build(ctx context.Context, r *Record) error {
+	if r.isPlugged() {
+		return f.plug(ctx, r)
+	}
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -291,6 +311,7 @@ func (f *Fabric) drop(n *network) error {
 	}
 	n.up = false
 	if err := f.clear(n.rec); err != nil {
+		f.setStuck(n, err)
 		return err
 	}
 	f.c.Step("forget")
@@ -307,6 +328,11 @@ func (f *Fabric) drop(n *network) error {
 func (f *Fabric) clear(r *Record) error {
 	if r.Mode == ModeBridge {
 		if err := f.disconnect(r); err != nil {
+			return err
+		}
+	}
+	if r.isPlugged() {
+		if err := f.unplug(r); err != nil {
 			return err
 		}
 	}
@@ -433,8 +459,17 @@ func (f *Fabric) elements() (all []element) {
 	return all
 }
 
-// Close closes the ways to the kernel. The networks stay.
+// Stop ends the plugins that remove networks, for which others may wait. The next agent calls them again.
+func (f *Fabric) Stop() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.end()
+}
+
+// Close closes the ways to the kernel, and ends the removals that run. The networks stay.
 func (f *Fabric) Close() {
+	f.Stop()
+	f.removals.Wait()
 	f.hostMu.Lock()
 	defer f.hostMu.Unlock()
 	if f.w.h != nil {

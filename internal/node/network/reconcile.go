@@ -15,7 +15,12 @@ import (
 func (f *Fabric) Reconcile(live func(alloc string) bool) error {
 	var errs []error
 	for _, n := range f.all() {
-		if !live(n.rec.Alloc) || f.isClosing(n) {
+		if live(n.rec.Alloc) && !f.isClosing(n) {
+			continue
+		}
+		if n.rec.isPlugged() {
+			f.removeLater(n)
+		} else {
 			errs = append(errs, f.Release(n.rec.Alloc)())
 		}
 	}
@@ -180,7 +185,11 @@ func (f *Fabric) sweepElements() (changed bool, err error) {
 
 // repair restores the namespace, the link and the files of a network.
 func (f *Fabric) repair(n *network) error {
-	n.mu.Lock()
+	if n.rec.isPlugged() && !n.mu.TryLock() {
+		return nil // plugins work on it, perhaps for long
+	} else if !n.rec.isPlugged() {
+		n.mu.Lock()
+	}
 	defer n.mu.Unlock()
 	f.mu.Lock()
 	closing := n.closing || f.nets[n.rec.Alloc] != n
@@ -206,6 +215,9 @@ func (f *Fabric) repair(n *network) error {
 				return err
 			}
 		}
+	}
+	if n.rec.isPlugged() && !f.isComplete(n.rec) {
+		return nil // the next start of a task completes it
 	}
 	if err := f.writeFiles(n.rec); err != nil {
 		return err

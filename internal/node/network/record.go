@@ -15,7 +15,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 )
 
-// Modes of a network.
+// Modes of a network. Others are "cni/NAME", for networks that plugins make.
 const (
 	ModeBridge = "bridge" // an address of its own, and ports of the node that lead to it
 	ModeNone   = "none"   // loopback only
@@ -31,6 +31,7 @@ type Request struct {
 	Hostname string // "": derived from the allocation's id
 	DNS      *api.DNS
 	Ports    []Port
+	Args     map[string]string `json:",omitempty"` // for plugins
 }
 
 // A Port is a port of the node that leads to a port of the allocation, for TCP and UDP.
@@ -49,6 +50,7 @@ type Record struct {
 	Address6 netip.Prefix // invalid without a subnet
 	Gateway  netip.Addr
 	Gateway6 netip.Addr
+	Chain    *Chain `json:",omitempty"` // nil: plugins have done nothing
 }
 
 // KeyPrefix is the prefix of the ledger's keys of records.
@@ -59,10 +61,10 @@ func decodeRecord(data []byte) (*Record, error) {
 	if err := json.Unmarshal(data, r); err != nil {
 		return nil, fmt.Errorf("read the record of a network: %w", err)
 	}
-	if !isID(r.Alloc) || r.Mode != ModeBridge && r.Mode != ModeNone || r.Mode == ModeBridge && !r.Address.IsValid() {
+	if !isID(r.Alloc) || r.Mode != ModeBridge && r.Mode != ModeNone && !r.isPlugged() || r.Mode == ModeBridge && !r.Address.IsValid() {
 		return nil, fmt.Errorf("read the record of a network: allocation %q, mode %q, address %s", r.Alloc, r.Mode, r.Address)
 	}
-	return r, nil
+	return r, r.validateChain()
 }
 
 // isID reports whether an allocation's id can be the name of a file.

@@ -9,7 +9,7 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-// ExpiredTokenKept is how long a token is listed after it expired.
+// ExpiredTokenKept is how long a token is listed after it expired, unless it is a session of the web UI.
 const ExpiredTokenKept = time.Hour
 
 // tokens deletes expired tokens, one-time tokens, and tokens whose creator was deleted: they have no rights
@@ -69,7 +69,11 @@ func (tokens) Act(snap *state.Snapshot, key string, now time.Time) (commands []s
 		}
 	}
 	if t := snap.ACLToken(key); t != nil && t.ExpirationTime != nil {
-		at(t.ExpirationTime.Add(ExpiredTokenKept), state.DeleteACLToken(key))
+		kept := ExpiredTokenKept
+		if t.Session {
+			kept = 0 // a token has a maximum of sessions
+		}
+		at(t.ExpirationTime.Add(kept), state.DeleteACLToken(key))
 	}
 	if o := snap.OneTimeToken(key); o != nil {
 		at(o.ExpiresAt, state.DeleteOneTimeToken(key, o.ModifyIndex))

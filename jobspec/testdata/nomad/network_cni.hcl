@@ -1,6 +1,6 @@
 # A network that a CNI configuration describes.
-# accept: later
-# needs: cni
+# accept: yes
+# ends: waits: the node has no CNI network shop
 
 job "network-cni" {
   datacenters = ["dc1"]
