@@ -6,11 +6,18 @@ VERSION ?= $(shell ./tools/version.sh)
 LDFLAGS := -s -w -X github.com/reeve-run/reeve/internal/cli.linked=$(VERSION)
 TOOLS   := -modfile=tools/go.mod
 
-.PHONY: dev stacks build test check race unit e2e fuzz properties leaks jepsen jepsen-planted bench generate packages packages-check clean
+NPM_DONE := ui/node_modules/.package-lock.json
+
+.PHONY: dev demo stacks build ui ui-check ui-test pictures bench-ui test check race unit e2e fuzz properties leaks jepsen jepsen-planted bench generate packages packages-check clean
 
 ## dev: run a web service and a batch job on this machine: real processes, one command
 dev: build
+	@echo 'see more of Reeve with "make demo": a shop with something to explore and to repair'
 	./bin/reeve dev examples/web.hcl examples/batch.hcl
+
+## demo: run a shop on this machine: services, traffic, a stuck canary, a crash loop and more
+demo: build
+	./bin/reeve demo
 
 ## stacks: show the life of a stack on this machine: deploy, shift, deprecate, expire, rescue
 stacks: build
@@ -23,7 +30,40 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/reeve ./cmd/reeve
 
 ## test: everything that must hold before a change lands
-test: check race
+test: check ui-check ui-test race
+
+## ui: build the web UI from ui/ into internal/ui/dist, which is committed: nothing else needs npm
+ui: $(NPM_DONE)
+	cd ui && npm run --silent build
+
+$(NPM_DONE): ui/package-lock.json
+	@./tools/need.sh node nodejs
+	@./tools/need.sh npm npm
+	@echo "installing the packages that build and test the web UI"
+	cd ui && npm ci --ignore-scripts --no-audit --no-fund
+
+## ui-check: types, unit tests and sizes of the web UI, and whether internal/ui/dist is fresh
+ui-check: $(NPM_DONE)
+	@./tools/ui_check.sh
+
+## ui-test: the pages of the web UI in Chromium, against the real binary
+ui-test: build $(NPM_DONE)
+	@./tools/need.sh chromium chromium
+	cd ui && npm run --silent browser
+
+## pictures: the pictures of the docs: pages of the web UI over a running demo, and a session of the command line
+pictures: build $(NPM_DONE)
+	@./tools/need.sh chromium chromium
+	@./tools/need.sh unshare util-linux
+	@./tools/need.sh script bsdutils
+	cd ui && timeout 600 node tools/pictures.mjs
+
+## bench-ui: the budgets of the web UI in Chromium; MINUTES=60 measures the heap for an hour, SIZE=1 adds 100,000 instances and a log of 1 GB
+bench-ui: build $(NPM_DONE)
+	@./tools/need.sh chromium chromium
+	cd ui && node test/bench/budgets.mjs
+	$(if $(SIZE),cd ui && node test/bench/size.mjs)
+	cd ui && MINUTES=$(or $(MINUTES),10) node --test --test-timeout=7200000 test/truth/truth.test.mjs
 
 ## check: build, vet, linters, tidy modules, fresh generated files, known vulnerabilities
 check: build

@@ -18,10 +18,12 @@ const (
 	TopicDomain     = "Domain"
 	TopicNamespace  = "Namespace"
 	TopicStack      = "Stack"
-	TopicUnit       = "Unit"     // rules of units
-	TopicShift      = "Shift"    // of traffic between stacks
+	TopicUnit       = "Unit"  // rules of units
+	TopicShift      = "Shift" // of traffic between stacks
+	TopicHostVolume = "HostVolume"
 	TopicInstance   = "Instance" // derived: the instance of each allocation that holds one
 	TopicService    = "Service"  // derived: services of routable allocations
+	TopicStep       = "Step"     // derived: states of plans, phases and steps; not part of TopicAll
 )
 
 // Types of events.
@@ -53,6 +55,8 @@ const (
 	EventTypeDomainStale        = "DomainStale" // ended early; the regular end is not an event
 	EventTypeStackState         = "StackState"  // new status, verdict or expiry
 	EventTypeStackForgotten     = "StackForgotten"
+	EventTypeVolumeUpserted     = "HostVolumeUpserted"
+	EventTypeVolumeDeleted      = "HostVolumeDeleted"
 	EventTypeUnitUpserted       = "UnitUpserted"
 	EventTypeUnitDeleted        = "UnitDeleted"
 	EventTypeShiftStep          = "ShiftStep"
@@ -66,6 +70,9 @@ const (
 	EventTypeInstanceRemoved    = "InstanceRemoved"
 	EventTypeServiceAdded       = "ServiceRegistration" // new or changed
 	EventTypeServiceRemoved     = "ServiceDeregistration"
+	EventTypeStepCreated        = "StepCreated"
+	EventTypeStepChanged        = "StepChanged"
+	EventTypeStepRemoved        = "StepRemoved"
 
 	// EventTypeSnapshot is the suffix, after the topic, of the type of an event in a
 	// snapshot: the current object, without a change.

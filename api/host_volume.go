@@ -134,6 +134,12 @@ func (i *HostVolumeInfo) Permits(access, attachment string) bool {
 	})
 }
 
+// Equal reports whether two volumes are the same to the tasks of a node.
+func (i *HostVolumeInfo) Equal(b *HostVolumeInfo) bool {
+	return i.ID == b.ID && i.Path == b.Path && i.ReadOnly == b.ReadOnly && i.Namespace == b.Namespace &&
+		slices.EqualFunc(i.Capabilities, b.Capabilities, func(x, y *HostVolumeCapability) bool { return *x == *y })
+}
+
 // HostVolumeRequest is the body of a request that creates or registers a volume.
 type HostVolumeRequest struct {
 	Volume *HostVolume

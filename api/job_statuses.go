@@ -27,6 +27,7 @@ type JobOverview struct {
 	Status           string
 	Allocs           []*AllocOverview
 	GroupCountSum    int      // sum of the groups' counts
+	Routable         int      // number of instances that may receive traffic
 	ChildStatuses    []string // statuses of its children; null if it is not a parent
 	LatestDeployment *DeploymentOverview
 }

@@ -5,6 +5,7 @@ package api
 
 import (
 	"encoding/json"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -198,6 +199,8 @@ func TestValidateCollectsEverything(t *testing.T) {
 		{"memory", func(j *Job) { j.Groups[0].Tasks[0].Resources.MemoryMB = ptr(1) }, "memory 1 MB"},
 		{"logs too big", func(j *Job) { j.Groups[0].EphemeralDisk.SizeMB = ptr(50) }, `task "server": logs: 10 files of 10 MB are more than the 50 MB`},
 		{"memory_max", func(j *Job) { j.Groups[0].Tasks[0].Resources = &Resources{MemoryMB: ptr(64), MemoryMaxMB: ptr(-2)} }, "memory_max -2 MB is less than memory 64 MB; -1 is no limit"},
+		{"secrets below 0", func(j *Job) { j.Groups[0].Tasks[0].Resources.SecretsMB = ptr(-1) }, "resources: secrets -1 MB: must be 0 to 1048576"},
+		{"secrets of all memory", func(j *Job) { j.Groups[0].Tasks[0].Resources.SecretsMB = ptr(math.MaxInt) }, "MB: must be 0 to 1048576"},
 		{"two leaders", func(j *Job) {
 			g := j.Groups[0]
 			g.Tasks[0].Leader = true
@@ -238,6 +241,29 @@ func TestUnsupportedNamesTheField(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, Unsupported(j)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestSecretsCountAsMemory(t *testing.T) {
+	g := canonical().Groups[0]
+	r := g.Tasks[0].Resources
+	r.MemoryMB, r.MemoryMaxMB = ptr(64), nil
+	before, quota := g.Usage().MemoryMB, g.QuotaUse()
+	r.SecretsMB = ptr(16)
+	if n := g.Usage().MemoryMB - before; n != 16 {
+		t.Errorf("an instance requests %d MB more; want 16", n)
+	}
+	if u := g.QuotaUse(); u.MemoryMB-quota.MemoryMB != 16 || u.MemoryMaxMB-quota.MemoryMaxMB != 16 {
+		t.Errorf("the quotas count %+v after %+v; want 16 MB more of both", u, quota)
+	}
+	for _, c := range []struct {
+		most *int
+		want int
+	}{{nil, 0}, {ptr(0), 0}, {ptr(128), 144}, {ptr(MemoryUnlimited), MemoryUnlimited}} {
+		r.MemoryMaxMB = c.most
+		if mb, most := r.Memory(); mb != 80 || most != c.want {
+			t.Errorf("Memory() = %d, %d; want 80, %d", mb, most, c.want)
+		}
 	}
 }
 

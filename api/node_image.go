@@ -12,15 +12,16 @@ type NodeImages struct {
 	SizeBytes      int64        // of all images; layers that several share count once
 	DiskUsedBytes  int64        // of the disk that holds the images
 	DiskTotalBytes int64
-	DiskHigh       float64       // part of the disk in use above which a collection removes images
-	DiskLow        float64       // part at which it ends
-	MaxSizeBytes   int64         // of the images; 0: no limit
-	Delay          time.Duration // for which an image stays after its last use
-	NextCollection int64         // Unix nanoseconds; 0: unknown
-	Full           bool          // reports whether the next collection has to free space
-	ServersAway    bool          // reports whether the servers could not say which images jobs need
-	RemovedBytes   int64         // that a requested collection freed
-	Removed        []*NodeImage  // that a requested collection removed
+	DiskHigh       float64         // part of the disk in use above which a collection removes images
+	DiskLow        float64         // part at which it ends
+	MaxSizeBytes   int64           // of the images; 0: no limit
+	Delay          time.Duration   // for which an image stays after its last use
+	NextCollection int64           // Unix nanoseconds; 0: unknown
+	Full           bool            // reports whether the next collection has to free space
+	ServersAway    bool            // reports whether the servers could not say which images jobs need
+	RemovedBytes   int64           // that a requested collection freed
+	Removed        []*NodeImage    // that a requested collection removed
+	Prefetches     []*NodePrefetch `json:",omitempty"` // images that the node pulls ahead for rollouts
 }
 
 // A NodeImage is an image in the store of a node.
@@ -47,6 +48,14 @@ type NodeImageUser struct {
 	AllocIDs    []string // allocations of the node that run it, or will
 	Digest      string   // to which the versions are pinned
 	LastUsed    int64    // Unix nanoseconds
+	// Prefetched describes the prefetch of an image that no allocation of the job has run yet.
+	Prefetched *NodeImagePrefetch `json:",omitempty"`
+}
+
+// A NodeImagePrefetch is the rollout for which a node pulled an image ahead.
+type NodeImagePrefetch struct {
+	JobVersion uint64
+	Pending    bool // reports whether the rollout may still need the image on the node
 }
 
 // MaxImageUses is the number of uses in one request of a node.

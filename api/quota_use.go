@@ -189,9 +189,10 @@ func (r *Resources) quotaUse() (u QuotaUse) {
 	if r.MemoryMB != nil {
 		u.MemoryMB = amount(*r.MemoryMB)
 	}
+	u.MemoryMB += amount(r.secretsMB())
 	u.MemoryMaxMB = u.MemoryMB
 	if r.MemoryMaxMB != nil {
-		u.MemoryMaxMB = max(u.MemoryMaxMB, amount(*r.MemoryMaxMB))
+		u.MemoryMaxMB = max(u.MemoryMaxMB, amount(*r.MemoryMaxMB)+amount(r.secretsMB()))
 		if *r.MemoryMaxMB == MemoryUnlimited {
 			u.MemoryMaxMB = MaxQuotaAmount + 1
 		}

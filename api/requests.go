@@ -179,6 +179,9 @@ type NodeAllocations struct {
 	// HasVolumes reports whether Volumes holds all dynamic volumes of the node.
 	HasVolumes bool          `json:",omitempty"`
 	Volumes    []*HostVolume `json:",omitempty"`
+	// HasPrefetches reports whether Prefetches holds all images that the node is to pull ahead.
+	HasPrefetches bool        `json:",omitempty"`
+	Prefetches    []*Prefetch `json:",omitempty"`
 }
 
 // A NodeAllocation is an allocation that is sent separately from its job.

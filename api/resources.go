@@ -14,8 +14,40 @@ type Resources struct {
 	Networks    []*Network
 	Devices     []*DeviceRequest
 	NUMA        *NUMA
-	SecretsMB   *int
+	SecretsMB   *int // size of the directory of secrets, which counts as memory; 0: 1 MiB, which does not count
 	IOPS        *int // ignored
+}
+
+// MaxSecretsMB bounds the size of a task's directory of secrets.
+const MaxSecretsMB = 1 << 20
+
+// SecretsMB returns the size that the task requests for its directory of secrets; 0: the default.
+func (t *Task) SecretsMB() int { return t.Resources.secretsMB() }
+
+func (r *Resources) secretsMB() int {
+	if r == nil || r.SecretsMB == nil {
+		return 0
+	}
+	return min(max(*r.SecretsMB, 0), MaxSecretsMB)
+}
+
+// Memory returns the memory that the task requests with its directory of secrets, and its upper limit: 0 without
+// one, MemoryUnlimited for no limit.
+func (r *Resources) Memory() (mb, most int) {
+	if r == nil {
+		return 0, 0
+	}
+	secrets := r.secretsMB()
+	if r.MemoryMB != nil {
+		mb = *r.MemoryMB + secrets
+	}
+	if r.MemoryMaxMB != nil {
+		most = *r.MemoryMaxMB
+	}
+	if most > 0 {
+		most += secrets
+	}
+	return mb, most
 }
 
 // NUMA requests cores that are close to each other.

@@ -45,6 +45,12 @@ func (a *Allocation) IsRoutable() bool {
 	return a.ClientStatus == AllocClientRunning || a.ClientStatus == AllocClientUnknown
 }
 
+// TakesTraffic reports whether the allocation is up and routable. One that does not report
+// whether it serves is routable until the servers stop it.
+func (a *Allocation) TakesTraffic() bool {
+	return a.WasUp() && (a.IsRoutable() || a.Serving == nil && !a.IsServerTerminal())
+}
+
 // IsCrashing reports whether the allocation has crashed, is not up again, and has another
 // attempt in progress or due.
 func (a *Allocation) IsCrashing() bool {

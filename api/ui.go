@@ -41,3 +41,13 @@ type UIConfig struct {
 	Version     string // of Reeve
 	ReadOnly    bool   // reports whether the UI hides what changes anything
 }
+
+// UIRights are what a caller may do. The web UI disables what they lack; each request is authorized
+// again.
+type UIRights struct {
+	Management bool     // everything; the other fields are empty
+	Cluster    []string // capabilities of the cluster, and those that rules for some node pool or host volume grant
+	// Namespaces has the capabilities by namespace, with those that rules for some variable of the
+	// namespace grant. A namespace without any is missing.
+	Namespaces map[string][]string
+}

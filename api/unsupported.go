@@ -104,7 +104,6 @@ func (t *Task) unsupported(at string, r *refusals) {
 	if q := t.Resources; q != nil {
 		r.never(q.NUMA != nil && q.NUMA.Affinity != "" && q.NUMA.Affinity != "none", at+"resources: ", "the numa block",
 			"Nomad has it in its Enterprise edition alone; remove it or set affinity = \"none\", and reserve whole cores with cores")
-		r.yet(q.SecretsMB != nil && *q.SecretsMB > 0, at+"resources: ", "secrets", "remove it: the directory of secrets has a fixed size")
 		for _, n := range q.Networks {
 			n.unsupported(at+"resources: ", r, false)
 			for _, p := range slices.Concat(n.ReservedPorts, n.DynamicPorts) {

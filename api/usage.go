@@ -101,6 +101,7 @@ func (g *Group) Usage() Usage {
 		if t.Resources.MemoryMB != nil {
 			u.MemoryMB += amount(*t.Resources.MemoryMB)
 		}
+		u.MemoryMB += amount(t.SecretsMB())
 	}
 	return u
 }

@@ -270,6 +270,9 @@ func (t *Task) validate(c *complaints, at string, ports map[string]bool) {
 		if r.MemoryMB != nil && *r.MemoryMB < 10 {
 			c.add("%s: resources: memory %d MB: must be at least 10", at, *r.MemoryMB)
 		}
+		if s := r.SecretsMB; s != nil && (*s < 0 || *s > MaxSecretsMB) {
+			c.add("%s: resources: secrets %d MB: must be 0 to %d", at, *s, MaxSecretsMB)
+		}
 		if most := r.MemoryMaxMB; most != nil && *most != 0 && *most != MemoryUnlimited && r.MemoryMB != nil && *most < *r.MemoryMB {
 			c.add("%s: resources: memory_max %d MB is less than memory %d MB; -1 is no limit", at, *most, *r.MemoryMB)
 		}

@@ -18,7 +18,8 @@ type Instances struct{ c *Client }
 // Instances returns the calls for instances.
 func (c *Client) Instances() Instances { return Instances{c} }
 
-// List lists a job's instances by group and index.
+// List lists a job's instances by group and index, without TaskStates unless q.Params has
+// task_states=true.
 func (i Instances) List(ctx context.Context, job string, q *QueryOptions) ([]*api.Instance, *QueryMeta, error) {
 	return get[[]*api.Instance](ctx, i.c, pathf("/v1/job/%s/instances", job), q)
 }
@@ -31,6 +32,8 @@ type InstancesFilter struct {
 	Instance string  // group-index, or an index
 	State    string
 	Presence string
+
+	TaskStates bool // include Instance.TaskStates
 }
 
 // All lists the instances of all jobs of the namespace, or of all namespaces if it is "*", by
@@ -48,6 +51,9 @@ func (i Instances) All(ctx context.Context, f InstancesFilter, q *QueryOptions) 
 		if value != "" {
 			with.Params.Set(name, value)
 		}
+	}
+	if f.TaskStates {
+		with.Params.Set("task_states", "true")
 	}
 	if f.Domain != nil {
 		with.Params.Set("domain", *f.Domain)

@@ -24,6 +24,15 @@ func (n Nodes) List(ctx context.Context, q *QueryOptions) ([]*api.NodeListStub, 
 	return get[[]*api.NodeListStub](ctx, n.c, "/v1/nodes", q)
 }
 
+// Topology returns all nodes as columns, with the resources that their allocations hold.
+// If job is not "", it also counts the job's allocations on each node.
+func (n Nodes) Topology(ctx context.Context, job string, q *QueryOptions) (*api.Topology, *QueryMeta, error) {
+	if job != "" {
+		q = q.with("job", job)
+	}
+	return get[*api.Topology](ctx, n.c, "/v1/topology", q)
+}
+
 // Get returns a node by its id or a prefix of it.
 func (n Nodes) Get(ctx context.Context, id string, q *QueryOptions) (*api.Node, *QueryMeta, error) {
 	return get[*api.Node](ctx, n.c, pathf("/v1/node/%s", id), q)

@@ -36,3 +36,9 @@ func (u UI) Trade(ctx context.Context, code string) (*api.UISession, error) {
 func (u UI) Renew(ctx context.Context) (*api.UISession, error) {
 	return send[*api.UISession](ctx, u.c, http.MethodPut, "/v1/ui/session/renew", nil, nil)
 }
+
+// Rights returns what the caller may do.
+func (u UI) Rights(ctx context.Context) (*api.UIRights, error) {
+	rights, _, err := get[*api.UIRights](ctx, u.c, "/v1/ui/rights", nil)
+	return rights, err
+}

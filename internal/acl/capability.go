@@ -4,6 +4,7 @@
 package acl
 
 import (
+	"iter"
 	"math/bits"
 	"strings"
 )
@@ -201,9 +202,20 @@ func (s Scope) all() []Capability {
 	return list
 }
 
+// Capabilities yields all capabilities, by scope.
+func Capabilities() iter.Seq[Capability] {
+	return func(yield func(Capability) bool) {
+		for c := None + 1; c < capabilities; c++ {
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
 // Named returns the capability with a name, as String formats it.
 func Named(name string) (Capability, bool) {
-	for c := None + 1; c < capabilities; c++ {
+	for c := range Capabilities() {
 		if c.String() == name {
 			return c, true
 		}

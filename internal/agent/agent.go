@@ -47,6 +47,7 @@ import (
 	"github.com/reeve-run/reeve/internal/server"
 	"github.com/reeve-run/reeve/internal/server/gcpace"
 	"github.com/reeve-run/reeve/internal/trust"
+	"github.com/reeve-run/reeve/internal/ui"
 )
 
 // An Agent is one running process of Reeve.
@@ -207,6 +208,9 @@ func (a *Agent) openServer() error {
 // Addr returns the address of the agent's port, as host:port.
 func (a *Agent) Addr() string { return a.port.Addr() }
 
+// DataDir returns the data directory.
+func (a *Agent) DataDir() string { return a.config.DataDir }
+
 // Run serves until the context ends. Then it ends the active requests, including streams,
 // stops the node without its tasks, and closes the server last, because the other parts use
 // it. Tasks continue; see StopTasks.
@@ -355,6 +359,9 @@ func (a *Agent) newHandler() *httpapi.Handler {
 		Server: a.server, Servers: a.servers, Logger: a.log,
 		Region: a.config.Region, Datacenter: a.config.Datacenter, Name: a.config.Name, Version: a.config.Version,
 		Warning: a.warning, Door: a.door, ServerToken: cmp.Or(os.Getenv("REEVE_TOKEN"), os.Getenv("NOMAD_TOKEN")),
+	}
+	if config.UIReadOnly = a.config.UI.ReadOnly; !a.config.UI.Disabled {
+		config.UI = ui.Embedded()
 	}
 	if a.trust != nil {
 		config.Transport = func() *http.Transport { return a.members }

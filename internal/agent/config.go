@@ -25,6 +25,7 @@ import (
 	"github.com/reeve-run/reeve/internal/door"
 	"github.com/reeve-run/reeve/internal/kms"
 	"github.com/reeve-run/reeve/internal/node/artifact"
+	"github.com/reeve-run/reeve/internal/node/device"
 	"github.com/reeve-run/reeve/internal/node/driver/container"
 	"github.com/reeve-run/reeve/internal/node/driver/docker"
 	"github.com/reeve-run/reeve/internal/node/driver/rawexec"
@@ -74,6 +75,7 @@ type Config struct {
 	Audit    Audit
 	Keyring  []kms.Config // services that seal the keys of this server; none: they are in files of this machine
 	Limits   Limits
+	UI       UI
 
 	Dev bool // server and node in one process, for trying Reeve
 
@@ -168,7 +170,8 @@ type Client struct {
 	Meta          map[string]string
 	Reserved      api.NodeReserved
 	ReservedCores []uint16 // ids of cores that are never dedicated to tasks
-	Devices       []*api.NodeDeviceGroup
+	Devices       []device.Declared
+	CDISpecDirs   []string // of specifications of devices; nil: device.DefaultSpecDirs
 	HostNetworks  []api.HostNetwork
 	HostVolumes   map[string]*api.HostVolumeInfo // directories that tasks may use, by name
 	VolumesDir    string                         // of dynamic volumes; default: in the data directory
@@ -214,6 +217,7 @@ type fileConfig struct {
 	Keyring       []fileKeyring `hcl:"keyring,block"`
 	Limits        *fileLimits   `hcl:"limits,block"`
 	HTTP          *fileHTTP     `hcl:"http,block"`
+	UI            *fileUI       `hcl:"ui,block"`
 	TLS           *fileTLS      `hcl:"tls,block"`
 }
 
@@ -387,6 +391,7 @@ func (c *Config) mergeFile(path string) error {
 	if err := c.Limits.merge(path, f.Limits); err != nil {
 		return err
 	}
+	c.UI.merge(f.UI)
 	if d := f.Dialects; d != nil {
 		c.Dialects.SDK, c.Dialects.Nelson = cmp.Or(d.SDK, c.Dialects.SDK), cmp.Or(d.Nelson, c.Dialects.Nelson)
 	}

@@ -16,6 +16,9 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/allocdir"
+	"github.com/reeve-run/reeve/internal/node/device"
+	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/driver/docker"
 )
 
@@ -35,6 +38,7 @@ type fileClient struct {
 	DockerSocket  string            `hcl:"docker_socket,optional"`
 	Runtimes      []string          `hcl:"docker_runtimes,optional"`
 	Devices       []fileDevice      `hcl:"device,block"`
+	CDISpecDirs   []string          `hcl:"cdi_spec_dirs,optional"`
 	HostNetworks  []fileHostNetwork `hcl:"host_network,block"`
 	HostVolumes   []fileHostVolume  `hcl:"host_volume,block"`
 	VolumesDir    string            `hcl:"host_volumes_dir,optional"`
@@ -57,9 +61,19 @@ type fileMeta struct {
 
 // A fileDevice declares equal devices of the machine.
 type fileDevice struct {
-	Name       string    `hcl:"name,label"` // vendor/type/model
-	IDs        []string  `hcl:"ids"`
-	Attributes cty.Value `hcl:"attributes,optional"`
+	Name       string           `hcl:"name,label"` // vendor/type/model
+	IDs        []string         `hcl:"ids"`
+	Attributes cty.Value        `hcl:"attributes,optional"`
+	CDI        string           `hcl:"cdi,optional"` // vendor.com/class
+	Nodes      []fileDeviceNode `hcl:"node,block"`
+}
+
+// A fileDeviceNode is a device node that the holder of a device gets.
+type fileDeviceNode struct {
+	ID          string `hcl:"id,label"`
+	Path        string `hcl:"path"`
+	InTask      string `hcl:"container_path,optional"`
+	Permissions string `hcl:"permissions,optional"`
 }
 
 // A fileHostNetwork names one of the machine's addresses.
@@ -125,10 +139,22 @@ func (c *Client) merge(k *fileClient) error {
 		if err != nil {
 			return fmt.Errorf("device %q: %w", f.Name, err)
 		}
-		c.Devices = slices.DeleteFunc(c.Devices, func(d *api.NodeDeviceGroup) bool {
-			return d.Vendor == g.Vendor && d.Type == g.Type && d.Name == g.Name
+		nodes, err := f.nodes()
+		if err != nil {
+			return fmt.Errorf("device %q: %w", f.Name, err)
+		}
+		c.Devices = slices.DeleteFunc(c.Devices, func(d device.Declared) bool {
+			return d.Group.Vendor == g.Vendor && d.Group.Type == g.Type && d.Group.Name == g.Name
 		})
-		c.Devices = append(c.Devices, g)
+		c.Devices = append(c.Devices, device.Declared{Group: g, Nodes: nodes, CDI: f.CDI})
+	}
+	if k.CDISpecDirs != nil {
+		c.CDISpecDirs = k.CDISpecDirs
+	}
+	for _, dir := range k.CDISpecDirs {
+		if !filepath.IsAbs(dir) {
+			return fmt.Errorf("cdi_spec_dirs: %q: must be an absolute path", dir)
+		}
 	}
 	for _, f := range k.HostNetworks {
 		if err := f.check(); err != nil {
@@ -210,6 +236,34 @@ func (f *fileDevice) group() (*api.NodeDeviceGroup, error) {
 		g.Attributes[name] = a
 	}
 	return g, nil
+}
+
+// nodes returns the device nodes by the ids of devices.
+func (f *fileDevice) nodes() (map[string][]driver.Device, error) {
+	if f.CDI != "" && !device.IsKind(f.CDI) {
+		return nil, fmt.Errorf("cdi %q: must be a vendor and a class, as in \"vendor.com/class\"", f.CDI)
+	}
+	nodes := map[string][]driver.Device{}
+	for _, n := range f.Nodes {
+		if !slices.Contains(f.IDs, n.ID) {
+			return nil, fmt.Errorf("node %q: ids has no such device", n.ID)
+		}
+		d := driver.Device{Source: n.Path, Target: n.InTask, Permissions: n.Permissions}
+		if err := device.CheckNode(&d); err != nil {
+			return nil, fmt.Errorf("node %q: %w", n.ID, err)
+		}
+		nodes[n.ID] = append(nodes[n.ID], d)
+	}
+	return nodes, nil
+}
+
+// devices describes the devices of the machine.
+func (c *Config) devices() device.Config {
+	d := device.Config{Declared: c.Client.Devices, SpecDirs: c.Client.CDISpecDirs, Private: allocdir.Private(c.DataDir)}
+	if d.SpecDirs == nil {
+		d.SpecDirs = device.DefaultSpecDirs
+	}
+	return d
 }
 
 // deviceAttribute keeps the type of a value in the file. Text is a number only if it has a

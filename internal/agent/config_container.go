@@ -24,6 +24,7 @@ type fileContainer struct {
 	PidsLimit       int64              `hcl:"pids_limit,optional"`
 	ImageDir        string             `hcl:"image_dir,optional"`
 	Insecure        []string           `hcl:"insecure_registries,optional"`
+	Prefetch        *bool              `hcl:"prefetch,optional"`
 	Auth            *fileContainerAuth `hcl:"auth,block"`
 	Users           *fileUserNamespace `hcl:"user_namespace,block"`
 	Images          *fileImages        `hcl:"image_gc,block"`
@@ -52,6 +53,7 @@ func (f *fileContainer) merge(c *container.Config) error {
 	override(&c.AllowPrivileged, f.AllowPrivileged)
 	override(&c.Volumes, f.Volumes)
 	override(&c.MaxProcesses, f.PidsLimit)
+	c.NoPrefetch = f.Prefetch != nil && !*f.Prefetch
 	if f.AllowCaps != nil {
 		c.AllowCaps = []string{}
 		for _, name := range f.AllowCaps {

@@ -23,6 +23,7 @@ client {
     allow_privileged    = true
     volumes             = true
     pids_limit          = 7
+    prefetch            = false
     image_dir           = "/srv/images/"
     insecure_registries = ["r:5000"]
     auth {
@@ -39,7 +40,7 @@ client {
   }
 }`)})
 	want := container.Config{
-		AllowCaps: []string{"CAP_NET_RAW"}, AllowPrivileged: true, Volumes: true, MaxProcesses: 7, ImageDir: "/srv/images", Insecure: []string{"r:5000"},
+		AllowCaps: []string{"CAP_NET_RAW"}, AllowPrivileged: true, Volumes: true, MaxProcesses: 7, NoPrefetch: true, ImageDir: "/srv/images", Insecure: []string{"r:5000"},
 		AuthHelper: "ecr-login", IDs: oci.IDs{First: 200000, Size: 1000}, Collection: store.Policy{High: 0.85, Low: 0.75, MaxBytes: 10 << 20, Keep: time.Hour},
 	}
 	if diff := cmp.Diff(want, c.Client.Container); diff != "" || err != nil {

@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/node/device"
+	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/server/control"
 )
 
@@ -60,7 +62,15 @@ client {
   device "acme/gpu/one" {
     ids        = ["g0", "g1"]
     attributes = { memory = "40 GiB", units = 8, driver = "535.10", ecc = true }
+    cdi        = "acme.com/gpu"
+    node "g0" { path = "/dev/acme0" }
+    node "g0" {
+      path           = "/dev/acmectl"
+      container_path = "/dev/ctl"
+      permissions    = "r"
+    }
   }
+  cdi_spec_dirs = ["/srv/cdi"]
   host_network "public" {
     cidr           = "203.0.113.0/24"
     reserved_ports = "443"
@@ -79,11 +89,18 @@ client {
 	on := true
 	want.Dialects.SDK, want.Dialects.Nelson = &on, &on
 	want.Client.ReservedCores = []uint16{0, 1}
-	want.Client.Devices = []*api.NodeDeviceGroup{{
-		Vendor: "acme", Type: "gpu", Name: "one", Instances: []*api.NodeDevice{{ID: "g0", Healthy: true}, {ID: "g1", Healthy: true}},
-		Attributes: map[string]*api.DeviceAttribute{
-			"memory": {Int: new(int64(40)), Unit: "GiB"}, "units": {Int: new(int64(8))}, "driver": {String: new("535.10")}, "ecc": {Bool: new(true)},
+	want.Client.CDISpecDirs = []string{"/srv/cdi"}
+	want.Client.Devices = []device.Declared{{
+		Group: &api.NodeDeviceGroup{
+			Vendor: "acme", Type: "gpu", Name: "one", Instances: []*api.NodeDevice{{ID: "g0", Healthy: true}, {ID: "g1", Healthy: true}},
+			Attributes: map[string]*api.DeviceAttribute{
+				"memory": {Int: new(int64(40)), Unit: "GiB"}, "units": {Int: new(int64(8))}, "driver": {String: new("535.10")}, "ecc": {Bool: new(true)},
+			},
 		},
+		CDI: "acme.com/gpu",
+		Nodes: map[string][]driver.Device{"g0": {
+			{Source: "/dev/acme0", Target: "/dev/acme0", Permissions: "rwm"}, {Source: "/dev/acmectl", Target: "/dev/ctl", Permissions: "r"},
+		}},
 	}}
 	want.Client.HostNetworks = []api.HostNetwork{{Name: "public", CIDR: "203.0.113.0/24", ReservedPorts: "443"}}
 	want.Client.Reserved.CPU.CPUShares = 500

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node"
+	"github.com/reeve-run/reeve/internal/node/device"
 	"github.com/reeve-run/reeve/internal/node/doctor"
 	"github.com/reeve-run/reeve/internal/node/driver/docker"
 )
@@ -41,6 +42,9 @@ func Examine(ctx context.Context, config Config) (*doctor.Facts, error) {
 	}}
 	for _, n := range config.Client.HostNetworks {
 		f.Wanted.HostNetworks = append(f.Wanted.HostNetworks, n.Name)
+	}
+	for _, p := range device.Read(config.devices()).Problems {
+		f.Specs = append(f.Specs, doctor.SpecProblem{File: p.File, Problem: p.Err.Error()})
 	}
 	f.System = doctor.Gather(ctx, dir, cmp.Or(config.Client.Container.Runtime, "runc"), f.Wanted.DockerSocket)
 	if f.Node, err = describeNode(ctx, config); err != nil {

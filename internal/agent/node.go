@@ -68,7 +68,7 @@ func (a *Agent) nodeConfig(ctx context.Context, dir string) (*node.Config, error
 		Pool: c.NodePool, Class: c.NodeClass, Meta: c.Meta, Version: a.config.Version,
 		ReservedCPU: c.Reserved.CPU.CPUShares, ReservedMB: c.Reserved.Memory.MemoryMB, ReservedDisk: c.Reserved.Disk.DiskMB,
 		ReservedPorts: c.Reserved.Networks.ReservedHostPorts, KeepEnded: c.MaxAllocsKept,
-		ReservedCores: c.ReservedCores, Devices: c.Devices, HostNetworks: c.HostNetworks, Bridge: bridge, HostVolumes: c.HostVolumes, Artifacts: c.Artifact, PluginDir: c.PluginDir, ReadVariable: a.readVariable,
+		ReservedCores: c.ReservedCores, Devices: a.config.devices(), HostNetworks: c.HostNetworks, Bridge: bridge, HostVolumes: c.HostVolumes, Artifacts: c.Artifact, PluginDir: c.PluginDir, ReadVariable: a.readVariable,
 		VolumesDir: cmp.Or(c.VolumesDir, filepath.Join(a.config.DataDir, "host_volumes")), VolumePlugins: cmp.Or(c.VolumePlugins, filepath.Join(a.config.DataDir, "host_volume_plugins")),
 		ServeTask: a.serveTask,
 		Drivers: map[string]driver.Driver{

@@ -98,6 +98,7 @@ func init() {
 		"RULE":       {resolve: (*call).ruleArgument},
 		"ACCESSOR":   {complete: accessors, resolve: (*call).tokenArgument},
 		"PATH":       {complete: variablePaths},
+		"PAGE":       {complete: uiPages},
 	}
 }
 

@@ -3,7 +3,7 @@
 
 // Package cli is the command line: one file per command. Commands talk to a
 // cluster through package client, and read job files through package jobspec.
-// Only "agent" and "dev" start servers and nodes, through package agent.
+// Only "agent", "dev" and "demo" start servers and nodes, through package agent.
 //
 // Commands write results to stdout, and progress to stderr. Package view turns
 // api objects into text, package plantree plans, and package term knows the
@@ -81,8 +81,8 @@ func (c *cli) root() *cobra.Command {
 		long: `Reeve runs jobs on a fleet of machines, keeps them running, and removes unused
 objects. One binary contains the server, the node agent and the command line.
 
-Start with "reeve dev examples/web.hcl": it runs everything in one process on
-this machine, and prints the addresses.`,
+Start with "reeve demo": it runs a shop on this machine that you can explore.
+"reeve dev examples/web.hcl" runs a job file, and prints the addresses.`,
 	})
 	root.Version, root.SilenceErrors, root.SilenceUsage = thisBuild().String(), true, true
 	root.SetVersionTemplate("{{.Version}}\n")
@@ -99,10 +99,10 @@ this machine, and prints the addresses.`,
 		&cobra.Group{ID: groupMore, Title: "More"},
 	)
 
-	add(root, groupStart, c, devCommand, agentCommand, loginCommand, logoutCommand)
+	add(root, groupStart, c, demoCommand, devCommand, agentCommand, loginCommand, logoutCommand, uiCommand)
 	add(root, groupNouns, c, jobCommand, planCommand, instanceCommand, allocCommand, nodeCommand, evalCommand, deploymentCommand, serviceCommand, routeCommand,
 		scalingCommand, eventCommand, namespaceCommand, quotaCommand, volumeCommand, domainCommand, stackCommand, unitCommand, varCommand, keyringCommand, aclCommand, clusterCommand, serverCommand, operatorCommand, systemCommand, statusCommand, topCommand)
-	add(root, groupMore, c, contextCommand, simCommand, versionCommand, exampleWebCommand, exampleStoreCommand)
+	add(root, groupMore, c, contextCommand, simCommand, versionCommand, exampleWebCommand, exampleStoreCommand, exampleShopCommand)
 	for _, alias := range topLevelAliases(c) {
 		root.AddCommand(alias)
 	}

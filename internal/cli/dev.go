@@ -15,6 +15,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/client"
 	"github.com/reeve-run/reeve/internal/agent"
+	"github.com/reeve-run/reeve/internal/uilink"
 )
 
 func devCommand(c *cli) *command {
@@ -62,18 +63,26 @@ reeve dev -var version=2 web.hcl worker.hcl`,
 
 // dev runs an agent and its jobs until ctx ends.
 func (c *cli) dev(ctx context.Context, config agent.Config, jobs []*loaded) error {
+	return c.devAgent(ctx, config, "reeve-dev-", jobs, func(ctx context.Context, cl *client.Client, a *agent.Agent) error {
+		return c.devRun(ctx, cl, a, jobs)
+	})
+}
+
+// devAgent runs an agent and a session with it until ctx ends, and then stops the jobs and all tasks.
+// Without a data directory, it uses a temporary one whose name begins with the prefix.
+func (c *cli) devAgent(ctx context.Context, config agent.Config, prefix string, jobs []*loaded, session devSession) error {
 	config.Version = version
 	if config.DataDir == "" {
-		dir, err := os.MkdirTemp("", "reeve-dev-")
+		dir, err := os.MkdirTemp("", prefix)
 		if err != nil {
-			return fmt.Errorf("create a data directory: %w", err)
+			return fmt.Errorf("create a data directory: %w; set TMPDIR to a directory that you may write to, or -data-dir", err)
 		}
 		defer os.RemoveAll(dir)
 		config.DataDir = dir
 	}
 	a, err := agent.New(ctx, config)
 	if err != nil {
-		return err
+		return unlessEnded(ctx, err)
 	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -83,7 +92,7 @@ func (c *cli) dev(ctx context.Context, config agent.Config, jobs []*loaded) erro
 	c.flags.address, c.ownToken = "http://"+a.Addr(), a.Token()
 	cl, err := c.connect()
 	if err == nil {
-		err = c.devSession(ctx, cl, a, jobs, ended)
+		err = c.devSession(ctx, cl, a, session, ended)
 	}
 	if errors.Is(err, errAgentEnded) {
 		return <-ended
@@ -94,11 +103,14 @@ func (c *cli) dev(ctx context.Context, config agent.Config, jobs []*loaded) erro
 	}))
 }
 
+// A devSession uses an agent of this process until ctx ends.
+type devSession func(ctx context.Context, cl *client.Client, a *agent.Agent) error
+
 // errAgentEnded reports that the agent ended by itself.
 var errAgentEnded = errors.New("the agent ended")
 
-// devSession registers the jobs and shows their allocations until ctx ends.
-func (c *cli) devSession(ctx context.Context, cl *client.Client, a *agent.Agent, jobs []*loaded, ended chan error) error {
+// devSession runs a session until ctx or the agent ends.
+func (c *cli) devSession(ctx context.Context, cl *client.Client, a *agent.Agent, session devSession, ended chan error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watched := make(chan struct{})
@@ -111,7 +123,7 @@ func (c *cli) devSession(ctx context.Context, cl *client.Client, a *agent.Agent,
 		case <-ctx.Done():
 		}
 	}()
-	err := c.devRun(ctx, cl, a, jobs)
+	err := session(ctx, cl, a)
 	cause := context.Cause(ctx)
 	cancel(nil)
 	<-watched
@@ -130,6 +142,7 @@ func (c *cli) devRun(ctx context.Context, cl *client.Client, a *agent.Agent, job
 		return err
 	}
 	v.out.Say("Reeve runs at %s.", v.style.Bold(cl.Address()))
+	v.out.Say("The web UI is at %s.", v.style.Bold(cl.Address()+uilink.Root))
 	v.sayRouter(ctx)
 	if address, zone := a.DNS(); address != "" {
 		v.out.Say("Services have DNS names such as web.default.svc.%s on the name server %s.", zone, v.style.Bold(address))

@@ -29,9 +29,10 @@ object; with -t each event is printed through the template. The command
 reconnects automatically and continues after the last event.
 
 Topics are Job, Evaluation, Allocation, Deployment, Node, NodePool, Plan
-(decisions of operators), Restart, Domain, Instance (states of instances) and
-Service (addresses that receive traffic). "TOPIC:KEY" selects one object of a
-topic, or the objects of a job.
+(decisions of operators), Restart, Domain, Instance (states of instances),
+Service (addresses that receive traffic) and Step (states of plans, phases and
+steps; only if -topic names it). "TOPIC:KEY" selects one object of a topic, or
+the objects of a job.
 
 With -snapshot the command first prints all objects of the topics, as events
 whose type ends in Snapshot, and then every later change. A filter is an
@@ -142,6 +143,13 @@ func eventSubject(e *api.Event) string {
 			if s, ok := fields[name].(string); ok && s != "" && s != e.Key {
 				parts = append(parts, s)
 			}
+		}
+		if total, ok := fields["Total"].(float64); ok && e.Topic == api.TopicStep {
+			completed, _ := fields["Completed"].(float64)
+			parts = append(parts, fmt.Sprintf("%g of %g steps", completed, total))
+		}
+		if why, ok := fields["Message"].(string); ok && why != "" && e.Topic == api.TopicStep {
+			parts = append(parts, why)
 		}
 		if routable, ok := fields["Routable"].(bool); ok && fields["State"] == api.InstanceRunning {
 			parts = append(parts, map[bool]string{true: "traffic", false: "no traffic"}[routable])

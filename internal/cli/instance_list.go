@@ -46,7 +46,9 @@ reeve instance list -domain billing`,
 					return err
 				}
 			}
-			list, _, err := r.cl.Instances().All(r.ctx, asked, nil)
+			wanted := asked
+			wanted.TaskStates = !r.format.forPeople()
+			list, _, err := r.cl.Instances().All(r.ctx, wanted, nil)
 			if err != nil {
 				return err
 			}

@@ -112,6 +112,7 @@ func TestDevRunsAFileAndStopsEverything(t *testing.T) {
 	t.Setenv("TMPDIR", shortTempDir(t))
 	p := startReeve(t, "dev", "-http-addr", "127.0.0.1:0", "../../examples/web.hcl", "../../examples/batch.hcl")
 	p.expect(`Reeve runs at http://127\.0\.0\.1:\d+`)
+	p.expect(`The web UI is at http://127\.0\.0\.1:\d+/ui/\.`)
 	url := p.expect(`All tasks run\. .* curl (http://127\.0\.0\.1:\d+)`)[1]
 	answer, err := http.Get(url)
 	if err != nil {

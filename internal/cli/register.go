@@ -23,6 +23,11 @@ func (r *call) runJob(req *api.RegisterJobRequest) (err error) {
 		return registerError(err, req)
 	}
 	r.warn(resp.Warnings)
+	defer func() {
+		if r.ctx.Err() == nil {
+			r.sayUI(r.ctx, r.cl, req.Job.ID)
+		}
+	}()
 	if resp.EvalID == "" {
 		fmt.Fprintf(r.Stdout, "Registered job %q. %s\n", req.Job.ID, r.startInWords(req.Job))
 		return nil

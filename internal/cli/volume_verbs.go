@@ -25,7 +25,8 @@ func volumeStatusCommand(*cli) *command {
 		short: "List volumes, or show one with the allocations that use it",
 		example: `reeve volume status
 reeve volume status -node-pool edge
-reeve volume status 4f2a9c01`,
+reeve volume status 4f2a9c01
+reeve volume status data`,
 		format: true,
 		flags: func(f *pflag.FlagSet) {
 			addListFlags(f, &q)
@@ -34,7 +35,7 @@ reeve volume status 4f2a9c01`,
 		},
 		run: func(r *call) error {
 			if len(r.args) == 1 {
-				v, _, err := r.cl.Volumes().Get(r.ctx, r.args[0], nil)
+				v, err := r.volumeArgument(r.args[0])
 				if err != nil {
 					return err
 				}
@@ -59,7 +60,7 @@ func volumeDeleteCommand(c *cli) *command {
 has done it. Of a registered volume only the record is deleted, and not the
 directory. With -force, a volume of a node that does not answer is forgotten:
 its data stays on the node.`,
-		example: "reeve volume delete 4f2a9c01",
+		example: "reeve volume delete 4f2a9c01\nreeve volume delete data",
 		limit:   true,
 		flags: func(f *pflag.FlagSet) {
 			f.BoolVar(&force, "force", false, "forget the volume if its node does not answer")
@@ -68,7 +69,7 @@ its data stays on the node.`,
 			return fmt.Sprintf("Delete volume %s with its data?", r.args[0]), nil
 		},
 		run: func(r *call) error {
-			v, _, err := r.cl.Volumes().Get(r.ctx, r.args[0], nil)
+			v, err := r.volumeArgument(r.args[0])
 			if err != nil {
 				return err
 			}
@@ -84,6 +85,28 @@ its data stays on the node.`,
 			return nil
 		},
 	}
+}
+
+// volumeArgument returns the volume of an id, of the beginning of an id, or of a name that one volume has.
+func (r *call) volumeArgument(text string) (*api.HostVolume, error) {
+	list := func(ctx context.Context, q *client.QueryOptions) ([]*api.HostVolumeStub, *client.QueryMeta, error) {
+		found, meta, err := r.cl.Volumes().List(ctx, q)
+		if err != nil || len(found) > 0 {
+			return found, meta, err
+		}
+		return r.cl.Volumes().List(ctx, &client.QueryOptions{Namespace: q.Namespace, Params: url.Values{"name": {text}}})
+	}
+	id, err := resolve(r.ctx, r.cl, "volume", text, list, func(v *api.HostVolumeStub) match {
+		return match{v.ID, v.Name + ", on node " + api.ShortID(v.NodeID)}
+	})
+	switch {
+	case api.CodeOf(err) == api.CodeNotFound:
+		return nil, api.Errorf(api.CodeNotFound, "no volume has the name %q, or an id with this prefix; list volumes with: reeve volume status", text)
+	case err != nil:
+		return nil, err
+	}
+	v, _, err := r.cl.Volumes().Get(r.ctx, id, nil)
+	return v, err
 }
 
 // awaitDeleted waits until a volume does not exist, or its node has failed to delete it.

@@ -65,6 +65,10 @@ func (c Caller) String() string {
 // sends it. From a node, it says that the request is not the node's own, and must have a token.
 const CallerHeader = "X-Reeve-Caller"
 
+// OfOthers is the value of CallerHeader by which a process says that its requests are those of others. It gets
+// no rights of its own: such a request needs a token.
+const OfOthers = string(Unknown)
+
 // expiredMark follows a caller with an expired certificate in CallerHeader.
 const expiredMark = "; expired"
 

@@ -174,3 +174,19 @@ func TestTheTokenIsNotPassedOn(t *testing.T) {
 		t.Errorf("another agent's token was taken out: %v", others)
 	}
 }
+
+func TestAProcessThatPassesOnRequestsNeedsAToken(t *testing.T) {
+	s := serve(t, func() (Process, error) { return Process{UID: uint32(os.Geteuid())}, nil })
+	if status, said := ask(t, s.Client(), s.URL, CallerHeader, OfOthers); status != http.StatusForbidden || !strings.Contains(said, "passes on requests of others") {
+		t.Errorf("without a token: %d %s", status, said)
+	}
+	if status, said := ask(t, s.Client(), s.URL, CallerHeader, OfOthers, "X-Nomad-Token", "guess"); status != http.StatusForbidden {
+		t.Errorf("with a wrong token: %d %s", status, said)
+	}
+	if status, said := ask(t, s.Client(), s.URL, CallerHeader, OfOthers, "X-Nomad-Token", secret); status != http.StatusOK {
+		t.Errorf("with the agent's token: %d %s", status, said)
+	}
+	if status, said := ask(t, s.Client(), s.URL, CallerHeader, "local"); status != http.StatusOK {
+		t.Errorf("an agent without TLS that forwards: %d %s", status, said)
+	}
+}

@@ -51,6 +51,9 @@ func (d *Door) localCaller(r *http.Request) (Caller, error) {
 		return reject("%s", invalidToken)
 	}
 	why := d.distrust(r)
+	if r.Header.Get(CallerHeader) == OfOthers {
+		why = "a process that passes on requests of others may not use this API"
+	}
 	switch {
 	case why == "":
 		return Caller{Kind: Local}, nil

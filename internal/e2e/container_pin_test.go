@@ -33,15 +33,22 @@ type localRegistry struct {
 	host string
 	away atomic.Bool
 	pace atomic.Pointer[chan struct{}] // a value lets 10 KiB of an answer through; nil: no limit
+
+	requests atomic.Int64
+	last     atomic.Bool // the registry is away after the next blob
 }
 
 func newRegistry(t *testing.T) *localRegistry {
 	r := &localRegistry{t: t}
 	content := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		r.requests.Add(1)
 		if r.away.Load() {
 			w.WriteHeader(http.StatusForbidden)
 			return
+		}
+		if req.Method == http.MethodGet && strings.Contains(req.URL.Path, "/blobs/") && r.last.CompareAndSwap(true, false) {
+			defer r.away.Store(true)
 		}
 		if pace := r.pace.Load(); pace != nil {
 			w = &pacedWriter{w, *pace}

@@ -154,7 +154,9 @@ func (m *machine) possessions() map[string]int {
 		have["threads of the "+name] = len(found(fmt.Sprintf("/proc/%d/task/*", pid)))
 		mounts, _ := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))
 		have["mounts of the "+name] = strings.Count(string(mounts), m.Dir) + strings.Count(string(mounts), m.networksDir()+"/")
+		have["secrets in the mounts of the "+name] = strings.Count(string(mounts), m.secretsDir()+"/")
 	}
+	have["directories of secrets"] = directories(m.secretsDir())
 	namespaces := map[string]bool{}
 	for _, pid := range m.Processes() {
 		for _, ns := range found(fmt.Sprintf("/proc/%d/ns/*", pid)) {
@@ -180,6 +182,17 @@ func (m *machine) possessions() map[string]int {
 	}
 	have["allocations"] = len(found(m.Dir + "/node/alloc/*"))
 	return have
+}
+
+// secretsDir returns the directory with the secrets of the machine's tasks.
+func (m *machine) secretsDir() string {
+	for _, link := range found("/run/reeve/*.of") {
+		if of, _ := os.Readlink(link); strings.HasPrefix(of, m.Dir+"/") {
+			return strings.TrimSuffix(link, ".of")
+		}
+	}
+	m.t.Fatal("no directory of secrets in memory belongs to the machine")
+	return ""
 }
 
 func found(pattern string) []string {

@@ -138,7 +138,10 @@ func TestVolumesAreTakenOverByOtherServers(t *testing.T) {
 	m.register(volumeJob("reader", "data", `cp /data/file /alloc/copy; exec sleep 86400`))
 	alloc := m.allocations("reader", "runs", running(1))[0]
 	m.holds(filepath.Join(m.Dir, "node/alloc", alloc.ID, "alloc/copy"), "kept")
-	if out, err := m.reeveCommand("", "volume", "delete", "-yes", own.ID); err != nil {
+	if out, err := m.reeveCommand("", "volume", "delete", "-yes", "nothing"); err == nil || !strings.Contains(out, `no volume has the name "nothing"`) {
+		t.Errorf("delete a volume that does not exist: %v\n%s", err, out)
+	}
+	if out, err := m.reeveCommand("", "volume", "delete", "-yes", own.Name); err != nil {
 		t.Errorf("delete the record of a registered volume: %v\n%s", err, out)
 	}
 	if _, err := os.Stat(registered); err != nil {

@@ -164,9 +164,9 @@ func (w *encoder) end() error {
 	return w.flush(1)
 }
 
-// part sends a part of a snapshot. Its events have no id, because a subscriber cannot
-// resume within a snapshot.
-func (w *encoder) part(index uint64, events []*event) error {
+// part sends a part of a snapshot, or, if snapshot is "", events that belong to no single
+// index. They have no id, because a subscriber cannot resume between them.
+func (w *encoder) part(index uint64, snapshot string, events []*event) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -179,10 +179,13 @@ func (w *encoder) part(index uint64, events []*event) error {
 		case w.sse:
 			err = w.addSSE(e, "")
 		default:
-			if i > 0 {
+			switch {
+			case i > 0:
 				w.buf.WriteByte(',')
-			} else {
-				fmt.Fprintf(w.buf, `{"Index":%d,"Snapshot":%q,"Events":[`, index, api.SnapshotPart)
+			case snapshot == "":
+				fmt.Fprintf(w.buf, `{"Index":%d,"Events":[`, index)
+			default:
+				fmt.Fprintf(w.buf, `{"Index":%d,"Snapshot":%q,"Events":[`, index, snapshot)
 			}
 			err = w.addJSON(e)
 		}

@@ -22,17 +22,22 @@ import (
 type Hub struct {
 	store func() *state.Store
 	cache eventCache
+	steps stepCache
 
 	mu        sync.Mutex
 	interests map[string]*interest // by topic, or api.TopicAll
 	followers int
-	derived   int // followers that select derived topics
+	derived   int // followers that select instances or services
+	watching  int // followers that select steps
 	run       *hubRun
 	seen      uint64 // index of the last batch that the hub read
 }
 
-// NewHub returns a hub without streams. It calls store when the first stream opens.
-func NewHub(store func() *state.Store) *Hub { return &Hub{store: store} }
+// NewHub returns a hub without streams. It calls store when the first stream opens, and steps
+// while a reader selects the topic Step.
+func NewHub(store func() *state.Store, steps StepSource) *Hub {
+	return &Hub{store: store, steps: stepCache{source: steps}}
+}
 
 // An interest holds the followers of a topic: of all its events, or of some keys.
 type interest struct {
@@ -65,6 +70,12 @@ func (h *Hub) join(selected Selection, after uint64) *follower {
 	h.followers++
 	if selected.hasDerived() {
 		h.derived++
+	}
+	if selected.hasSteps() {
+		if h.watching == 0 {
+			h.steps.drop(h.seen, nil)
+		}
+		h.watching++
 	}
 	h.each(f, func(set *map[*follower]struct{}) {
 		if *set == nil {
@@ -110,6 +121,9 @@ func (h *Hub) leave(f *follower) {
 	h.followers--
 	if f.selected.hasDerived() {
 		h.derived--
+	}
+	if f.selected.hasSteps() {
+		h.watching--
 	}
 	var run *hubRun
 	if h.followers == 0 {
@@ -171,6 +185,7 @@ func (h *Hub) resubscribe(run *hubRun) *state.Subscription {
 		return subscription
 	}
 	h.seen = h.store().HistoryTo()
+	h.steps.drop(h.seen, nil)
 	for _, i := range h.interests {
 		i.each(func(f *follower) {
 			f.replaced = true
@@ -183,8 +198,13 @@ func (h *Hub) resubscribe(run *hubRun) *state.Subscription {
 // read wakes the followers that may select an event of a batch.
 func (h *Hub) read(run *hubRun, b *state.Batch) {
 	h.mu.Lock()
-	derived := h.derived > 0
+	derived, watched := h.derived > 0, h.watching > 0
 	h.mu.Unlock()
+	var jobs map[api.NamespacedID]struct{}
+	if watched {
+		jobs = jobsOf(h.store().Snapshot(), b)
+		h.steps.drop(b.Index, jobs)
+	}
 	var events []*event
 	large := len(b.Changes) > maxCachedChanges
 	if !large {
@@ -196,7 +216,7 @@ func (h *Hub) read(run *hubRun, b *state.Batch) {
 		return
 	}
 	h.seen = b.Index
-	if large || derived != (h.derived > 0) { // every follower filters the batch itself
+	if large || derived != (h.derived > 0) || watched != (h.watching > 0) { // every follower filters the batch itself
 		for _, i := range h.interests {
 			i.each(func(f *follower) { f.wake(b.Index) })
 		}
@@ -205,6 +225,9 @@ func (h *Hub) read(run *hubRun, b *state.Batch) {
 	for _, e := range events {
 		h.interests[e.Topic].wake(e.Event)
 		h.interests[api.TopicAll].wake(e.Event)
+	}
+	for job := range jobs {
+		h.interests[api.TopicStep].wakeJob(job.ID, b.Index)
 	}
 }
 
@@ -235,6 +258,23 @@ func (i *interest) wake(e *api.Event) {
 	for _, key := range e.FilterKeys {
 		for f := range i.keyed[key] {
 			f.wake(e.Index)
+		}
+	}
+}
+
+// wakeJob wakes the followers of the steps of a job.
+func (i *interest) wakeJob(job string, index uint64) {
+	if i == nil {
+		return
+	}
+	for f := range i.all {
+		f.wake(index)
+	}
+	for key, set := range i.keyed {
+		if isKeyOfJob(key, job) {
+			for f := range set {
+				f.wake(index)
+			}
 		}
 	}
 }

@@ -124,7 +124,7 @@ func shownInstance(a *api.Allocation) *api.Instance {
 
 // showReach sets the addresses of a running instance and reports whether it is routable.
 func showReach(in *api.Instance, a *api.Allocation) {
-	in.Routable = a.IsRoutable() || a.Serving == nil && !a.IsServerTerminal()
+	in.Routable = a.TakesTraffic()
 	if a.Serving != nil && !in.Routable {
 		in.Message = a.Serving.Reason
 	}

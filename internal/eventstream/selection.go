@@ -43,12 +43,16 @@ func ParseSelection(params []string) (Selection, error) {
 	return selected, nil
 }
 
-// hasTopic reports whether events of a topic may be selected.
+// hasTopic reports whether events of a topic may be selected. Only its name selects the topic
+// Step, because steps are derived for each reader.
 func (s Selection) hasTopic(topic string) bool {
 	_, ok := s[topic]
 	_, all := s[api.TopicAll]
-	return ok || all
+	return ok || all && topic != api.TopicStep
 }
+
+// hasSteps reports whether events of steps may be selected.
+func (s Selection) hasSteps() bool { return s.hasTopic(api.TopicStep) }
 
 // hasDerived reports whether events of derived topics may be selected.
 func (s Selection) hasDerived() bool {
@@ -56,7 +60,9 @@ func (s Selection) hasDerived() bool {
 }
 
 // has reports whether an event is selected.
-func (s Selection) has(e *api.Event) bool { return s.hasIn(e.Topic, e) || s.hasIn(api.TopicAll, e) }
+func (s Selection) has(e *api.Event) bool {
+	return s.hasIn(e.Topic, e) || e.Topic != api.TopicStep && s.hasIn(api.TopicAll, e)
+}
 
 func (s Selection) hasIn(topic string, e *api.Event) bool {
 	keys, ok := s[topic]

@@ -32,14 +32,17 @@ func (s *Stream) sendState(v *state.Snapshot) error {
 			continue
 		}
 		if part = append(part, &event{Event: e}); len(part) == eventsPerPart {
-			if err := s.out.part(index, part); err != nil {
+			if err := s.out.part(index, api.SnapshotPart, part); err != nil {
 				return err
 			}
 			clear(part)
 			part = part[:0]
 		}
 	}
-	if err := s.out.part(index, part); err != nil {
+	if err := s.out.part(index, api.SnapshotPart, part); err != nil {
+		return err
+	}
+	if err := s.sendStepsOf(v); err != nil {
 		return err
 	}
 	s.after = index

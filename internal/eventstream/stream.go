@@ -32,7 +32,8 @@ type Stream struct {
 	follower *follower
 	out      *encoder
 	after    uint64 // index up to which every selected event was sent
-	fresh    bool   // reports whether nothing was sent yet: missed events expired before the stream began
+	steps    sentSteps
+	fresh    bool // reports whether nothing was sent yet: missed events expired before the stream began
 }
 
 // Open finds the position where the stream begins and follows the changes after it. The
@@ -111,6 +112,7 @@ func (s *Stream) follow(ctx context.Context) error {
 	quiet := time.NewTimer(heartbeatInterval)
 	defer quiet.Stop()
 	silent := false
+	var due <-chan time.Time // of the next look at steps
 	for {
 		from, to, replaced := s.hub.take(s.follower)
 		switch {
@@ -127,6 +129,13 @@ func (s *Stream) follow(ctx context.Context) error {
 			continue
 		}
 		s.after = max(s.after, to)
+		wait, err := s.sendSteps()
+		if err != nil {
+			return err
+		}
+		if due = nil; wait > 0 {
+			due = time.After(wait)
+		}
 		if silent {
 			silent = false
 			if err := s.out.heartbeat(s.after); err != nil {
@@ -136,6 +145,7 @@ func (s *Stream) follow(ctx context.Context) error {
 		}
 		select {
 		case <-s.follower.woken:
+		case <-due:
 		case <-quiet.C:
 			silent = true
 		case <-ctx.Done():
@@ -177,6 +187,7 @@ func (s *Stream) sendBatch(b *state.Batch) error {
 		skip = s.Skip
 	}
 	s.fresh = false
+	s.noteSteps(b)
 	s.out.begin(b.Index)
 	for e := range s.hub.cache.events(b, s.Topics) {
 		ok, err := s.admits(e.Event)
@@ -218,6 +229,7 @@ func (s *Stream) sendMissed() error {
 		return nil // the hub fell behind, and this stream has reported all of that already
 	}
 	s.after, s.fresh = missed.To, false
+	s.steps = sentSteps{next: s.steps.next} // which steps changed is not known
 	id := formatID(missed.To, 0)
 	if s.Snapshot {
 		id = ""

@@ -36,6 +36,7 @@ var topics = slices.Concat(declaredTopics(), []topic{
 	stored(api.TopicCallback, state.TableCallbacks, allCallbacks, describeCallback),
 	{name: api.TopicInstance, object: &api.Instance{}, events: instancesOf},
 	{name: api.TopicService, object: &api.ServiceRegistration{}, events: servicesOfState},
+	{name: api.TopicStep, object: &api.StepState{}, events: func(*state.Snapshot) iter.Seq[*api.Event] { return func(func(*api.Event) bool) {} }}, // see Stream.sendStepsOf
 })
 
 // topicsByTable finds the topic of a change.
@@ -51,7 +52,7 @@ var topicsByTable = func() map[state.Table]*topic {
 
 // foreignTopics are topics of Nomad without events here. Its clients may ask for them.
 var foreignTopics = []string{
-	"ACLAuthMethod", "ACLBindingRule", "ACLPolicy", "ACLRole", "ACLToken", "CSIPlugin", "CSIVolume", "HostVolume", "Operator", "Variable",
+	"ACLAuthMethod", "ACLBindingRule", "ACLPolicy", "ACLRole", "ACLToken", "CSIPlugin", "CSIVolume", "Operator", "Variable",
 }
 
 // IsForeignTopic reports whether a topic is one of Nomad without events here.

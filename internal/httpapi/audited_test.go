@@ -208,7 +208,7 @@ func TestRecordsHaveNoSecrets(t *testing.T) {
 var auditedReads = strings.Fields(`
 	/v1/acl/auth-method/{id} /v1/acl/binding-rule/{id} /v1/acl/binding-rules /v1/acl/role/name/{id} /v1/acl/role/{id} /v1/acl/roles /v1/acl/token/{id} /v1/acl/tokens
 	/v1/agent/debug /v1/client/allocation/{alloc}/exec /v1/client/allocation/{alloc}/snapshot /v1/client/fs/cat/{alloc} /v1/client/fs/logs/{alloc} /v1/client/fs/ls/{alloc}
-	/v1/client/fs/readat/{alloc} /v1/client/fs/stat/{alloc} /v1/client/fs/stream/{alloc} /v1/cluster/tokens /v1/job/{id}/action /v1/node/{id}/allocations/stream /v1/operator/keyring/keys /v1/operator/keyring/recovery
+	/v1/client/fs/readat/{alloc} /v1/client/fs/stat/{alloc} /v1/client/fs/stream/{alloc} /v1/cluster/tokens /v1/job/{id}/action /v1/job/{id}/logs /v1/node/{id}/allocations/stream /v1/operator/keyring/keys /v1/operator/keyring/recovery
 	/v1/operator/snapshot /v1/var/{id}`)
 
 // unrecordedWrites are the writes by their method that are not recorded.

@@ -23,6 +23,7 @@ var openRoutes = map[string]int{
 	"GET /v1/ui/config": http.StatusOK, "PUT /v1/ui/session": http.StatusBadRequest, "POST /v1/ui/session": http.StatusBadRequest, // no code
 	"GET /.well-known/jwks.json": http.StatusOK, "GET /.well-known/openid-configuration": http.StatusNotFound, // no issuer
 	"GET /v1/acl/auth-methods": http.StatusOK,
+	"GET /ui/":                 http.StatusNotFound,                                              // its files are open to everyone; here the UI is off
 	"PUT /v1/acl/login":        http.StatusNotFound, "POST /v1/acl/login": http.StatusBadRequest, // no such method, no body
 	"PUT /v1/acl/oidc/auth-url": http.StatusNotFound, "POST /v1/acl/oidc/auth-url": http.StatusBadRequest,
 	"PUT /v1/acl/oidc/complete-auth": http.StatusNotFound, "POST /v1/acl/oidc/complete-auth": http.StatusBadRequest,

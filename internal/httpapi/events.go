@@ -36,6 +36,7 @@ func streamEvents(c *call) error {
 		media = eventstream.MediaSSE
 	}
 	out := newStream(c, media)
+	out.may = true
 	return out.end(events.Run(c.r.Context(), out))
 }
 

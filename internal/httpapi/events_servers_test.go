@@ -72,7 +72,7 @@ func threeSeats(t *testing.T) []*seat {
 		}
 		s.replica = r
 		s.handler = New(Config{Server: newIdleServer(t).Server})
-		s.handler.events = eventstream.NewHub(func() *state.Store { return store })
+		s.handler.events = eventstream.NewHub(func() *state.Store { return store }, nil)
 		s.http = httptest.NewServer(s.handler)
 	}
 	return seats

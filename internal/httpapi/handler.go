@@ -73,7 +73,8 @@ type Config struct {
 	AuditSinks func() []*api.AuditSink
 	Log        func() []byte // the end of this agent's log; nil: none
 
-	UIReadOnly bool // reports whether the web UI hides what changes anything
+	UI         http.Handler // serves the files of the web UI; nil: it is off
+	UIReadOnly bool         // reports whether the web UI hides what changes anything
 
 	Limits map[limit.Class]limit.Rate // of requests, instead of the defaults; see limits.go
 
@@ -103,6 +104,7 @@ type Handler struct {
 	toNodes     *toNodes
 	forwarder   *httputil.ReverseProxy
 	lastGood    lastGood                              // of the servers
+	questions   sync.Map                              // address of a server -> *coalesce.Group[bool]: see vigil
 	transport   *http.Transport                       // of both proxies, without TLS
 	leads       func() bool                           // reports whether this server leads
 	readIndex   func(context.Context) (uint64, error) // returns an error unless a majority confirms that this server leads
@@ -152,7 +154,9 @@ func New(c Config) *Handler {
 	h.catchUp = func(ctx context.Context, index uint64) error { return h.Server.CatchUp(ctx, index) }
 	h.lastContact = func() time.Duration { return h.Server.LastContact() }
 	h.refreshes = coalesce.New(h.refreshAll)
-	h.events = eventstream.NewHub(func() *state.Store { return h.Server.Store() })
+	h.events = eventstream.NewHub(func() *state.Store { return h.Server.Store() }, func(v *state.Snapshot, job api.NamespacedID) []*api.StepState {
+		return h.Server.Steps(v, job)
+	})
 	h.toNodes = newToNodes(h)
 	h.nodes = newNodeProxy(h)
 	h.forwarder = newForwarder(h)
@@ -260,6 +264,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	h.Metrics.Request(r.Method == http.MethodGet || r.Method == http.MethodHead)
+	if h.serveUI(w, r) {
+		return
+	}
 	admitted, err := h.admit(r)
 	if err != nil {
 		writeError(w, r, err)

@@ -64,15 +64,29 @@ func addInstanceKeys(all map[*api.Instance]key, job []*api.Instance) {
 	}
 }
 
-// someDerived lists the same, and derives only the instances of the jobs that are read.
-func someDerived(jobs iter.Seq[[]*api.Instance]) (order[*api.Instance], iter.Seq[*api.Instance]) {
+// someDerived lists the same, and derives only the instances of the jobs that are read. With
+// reverse, the jobs come in reverse order. It makes keys of one job at a time: a page in the
+// order of the request compares only the object that it reads.
+func someDerived(jobs iter.Seq[[]*api.Instance], reverse bool) (order[*api.Instance], iter.Seq[*api.Instance]) {
 	keys := map[*api.Instance]key{}
-	by := order[*api.Instance]{key: func(in *api.Instance) key { return keys[in] }, stored: true, byName: true}
+	var keyless []*api.Instance // the job that is read, until one of its keys is asked for
+	by := order[*api.Instance]{ready: true, byName: true}
+	by.key = func(in *api.Instance) key {
+		if keyless != nil {
+			clear(keys)
+			addInstanceKeys(keys, keyless)
+			keyless = nil
+		}
+		return keys[in]
+	}
 	return by, func(yield func(*api.Instance) bool) {
 		for job := range jobs {
-			addInstanceKeys(keys, job)
-			for _, in := range job {
-				if !yield(in) {
+			keyless = job
+			for i := range job {
+				if reverse {
+					i = len(job) - 1 - i
+				}
+				if !yield(job[i]) {
 					return
 				}
 			}
@@ -106,7 +120,7 @@ func (c *call) oneOf(param string, words ...string) error {
 }
 
 func listInstances(c *call, v *state.Snapshot) ([]*api.Instance, uint64, error) {
-	f := server.InstanceFilter{Namespace: c.namespace, Job: c.query.Get("job")}
+	f := server.InstanceFilter{Namespace: c.namespace, Job: c.query.Get("job"), May: c.mayRead}
 	index := v.TableIndex(c.route.Tables...)
 	if c.query.Has("domain") {
 		domain := c.query.Get("domain")
@@ -119,7 +133,7 @@ func listInstances(c *call, v *state.Snapshot) ([]*api.Instance, uint64, error) 
 		}
 		f.Node = n.ID
 	}
-	if c.perPage > 0 && !c.reverse {
+	if c.perPage > 0 {
 		return c.pageOfInstances(f)
 	}
 	instances, index, err := c.Server.AllInstances(c.r.Context(), f)
@@ -130,14 +144,11 @@ func listInstances(c *call, v *state.Snapshot) ([]*api.Instance, uint64, error) 
 	if err != nil {
 		return nil, index, err
 	}
-	page, err := pageOf(c, asDerived(instances), asked)
-	if page == nil {
-		page = []*api.Instance{}
-	}
-	return page, index, err
+	return c.shownInstances(asDerived(instances), asked, index)
 }
 
-// pageOfInstances derives only the instances of the page.
+// pageOfInstances derives only the instances of the page, and of the jobs before it that the
+// filter leaves out.
 func (c *call) pageOfInstances(f server.InstanceFilter) ([]*api.Instance, uint64, error) {
 	if c.token != "" {
 		from, err := (order[*api.Instance]{byName: true}).parseToken(c.token)
@@ -145,15 +156,34 @@ func (c *call) pageOfInstances(f server.InstanceFilter) ([]*api.Instance, uint64
 			return nil, 0, err
 		}
 		job, _, _ := strings.Cut(from.id, " ")
-		f.From = api.NamespacedID{Namespace: from.namespace, ID: job}
+		f.From = &api.NamespacedID{Namespace: from.namespace, ID: job}
 	}
+	f.Reverse = c.reverse
 	jobs, index := c.Server.InstancesByJob(f)
-	by, instances := someDerived(jobs)
+	by, instances := someDerived(jobs, c.reverse)
 	asked, err := c.askedInstances(instances)
 	if err != nil {
 		return nil, index, err
 	}
+	return c.shownInstances(by, asked, index)
+}
+
+// shownInstances returns the requested page: without the states of tasks, which are most of an
+// instance, unless the caller asks for them. A filter sees them in any case.
+func (c *call) shownInstances(by order[*api.Instance], asked iter.Seq[*api.Instance], index uint64) ([]*api.Instance, uint64, error) {
+	states, err := c.flag("task_states")
+	if err != nil {
+		return nil, index, err
+	}
 	page, err := pageOf(c, by, asked)
+	if page == nil {
+		page = []*api.Instance{}
+	}
+	if !states {
+		for _, in := range page {
+			in.TaskStates = nil
+		}
+	}
 	return page, index, err
 }
 
@@ -166,11 +196,7 @@ func getJobInstances(c *call, v *state.Snapshot) ([]*api.Instance, uint64, error
 	if err != nil {
 		return nil, index, err
 	}
-	page, err := pageOf(c, asDerived(instances), asked)
-	if page == nil {
-		page = []*api.Instance{}
-	}
-	return page, index, err
+	return c.shownInstances(asDerived(instances), asked, index)
 }
 
 func getJobInstance(c *call, v *state.Snapshot) (*api.Instance, uint64, error) {

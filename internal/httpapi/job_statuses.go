@@ -23,7 +23,7 @@ func listJobStatuses(c *call) error {
 		return err
 	}
 	return c.answerOverviews(func(v *state.Snapshot) iter.Seq[*api.Job] {
-		return where(v.JobsPrefix(c.namespace, c.prefix), func(j *api.Job) bool { return children || j.ParentID == "" })
+		return where(v.JobsPrefix(c.namespace, c.prefix), func(j *api.Job) bool { return (children || j.ParentID == "") && c.inNamespace(j.Namespace) })
 	})
 }
 
@@ -43,7 +43,9 @@ func findJobStatuses(c *call) error {
 	}
 	return c.answerOverviews(func(v *state.Snapshot) iter.Seq[*api.Job] {
 		if len(req.Jobs) == 0 {
-			return where(v.JobsPrefix(c.namespace, c.prefix), func(j *api.Job) bool { return req.IncludeChildren || j.ParentID == "" })
+			return where(v.JobsPrefix(c.namespace, c.prefix), func(j *api.Job) bool {
+				return (req.IncludeChildren || j.ParentID == "") && c.inNamespace(j.Namespace)
+			})
 		}
 		return func(yield func(*api.Job) bool) {
 			for _, named := range req.Jobs {
@@ -86,6 +88,9 @@ func overviewOf(v *state.Snapshot, j *api.Job) *api.JobOverview {
 			shown.DeploymentStatus = api.AllocHealthOverview{Canary: s.Canary, Healthy: s.Healthy}
 		}
 		o.Allocs = append(o.Allocs, shown)
+		if a.TakesTraffic() {
+			o.Routable++
+		}
 	}
 	if j.IsPeriodic() || j.IsParameterized() {
 		o.ChildStatuses = []string{}

@@ -118,8 +118,10 @@ type stream struct {
 	c       *call
 	control *http.ResponseController
 	kind    string
+	may     bool // reports whether it may be compressed
 
 	mu      sync.Mutex
+	z       *gzipPieces // nil: not compressed
 	started bool
 	checked time.Time // when the server was last known to follow a leader
 	err     error     // of writing; the stream is over
@@ -161,6 +163,13 @@ func (s *stream) write(line []byte) error {
 		h.Set("Content-Type", s.kind)
 		h.Set("Cache-Control", "no-cache")
 		h.Set("X-Accel-Buffering", "no")
+		if s.may {
+			h.Set("Vary", "Accept-Encoding")
+			if acceptsGzip(s.c.r) {
+				h.Set("Content-Encoding", "gzip")
+				s.z = &gzipPieces{}
+			}
+		}
 		s.c.w.WriteHeader(http.StatusOK)
 	}
 	now := time.Now()
@@ -172,7 +181,12 @@ func (s *stream) write(line []byte) error {
 	}
 	// A client that receives nothing for a minute is disconnected.
 	s.control.SetWriteDeadline(now.Add(writeTimeout))
-	if _, s.err = s.c.w.Write(line); s.err == nil {
+	if s.z != nil {
+		s.err = s.z.write(s.c.w, line)
+	} else {
+		_, s.err = s.c.w.Write(line)
+	}
+	if s.err == nil {
 		s.err = s.control.Flush()
 	}
 	return s.err
@@ -211,9 +225,15 @@ func (s *stream) end(err error) error {
 	if !s.started {
 		return err
 	}
+	if s.z != nil {
+		s.z.release()
+	}
 	if err != nil && s.c.r.Context().Err() == nil {
 		s.c.Logger.Debug("the stream ended", "path", s.c.r.URL.Path, "error", err)
 		panic(http.ErrAbortHandler)
+	}
+	if s.z != nil && s.err == nil {
+		s.err = s.z.end(s.c.w)
 	}
 	return nil
 }

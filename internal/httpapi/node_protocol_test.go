@@ -105,7 +105,7 @@ func TestAgentsAndPeopleGetTheSameStream(t *testing.T) {
 	if err := decodeLine(resp.Body, plain); err != nil {
 		t.Fatal(err)
 	}
-	got.HasVolumes = plain.HasVolumes
+	got.HasVolumes, got.HasPrefetches = plain.HasVolumes, plain.HasPrefetches
 	got.Complete, got.Index, got.ClusterID, got.Timeline = plain.Complete, plain.Index, plain.ClusterID, plain.Timeline // one came after the registration, one at once
 	if diff := cmp.Diff(plain, got); diff != "" {
 		t.Errorf("an agent is told otherwise than a person (-person +agent):\n%s", diff)

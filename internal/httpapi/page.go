@@ -30,6 +30,7 @@ func (k key) compare(other key) int {
 type order[T any] struct {
 	key    func(T) key
 	stored bool // the table iterates in this order
+	ready  bool // the objects come in the order of the request, also if that is reversed
 	dated  bool // keys have an index
 	byName bool // keys have a namespace
 
@@ -90,6 +91,7 @@ func pageOf[T any](c *call, o order[T], objects iter.Seq[T]) ([]T, error) {
 			return nil, err
 		}
 	}
+	sorted := o.ready || o.stored && !c.reverse
 	compare := func(a, b T) int { return direction * o.key(a).compare(o.key(b)) }
 	var page []T
 	for object := range objects {
@@ -105,7 +107,7 @@ func pageOf[T any](c *call, o order[T], objects iter.Seq[T]) ([]T, error) {
 		if c.perPage == 0 {
 			continue
 		}
-		if o.stored && !c.reverse && len(page) > c.perPage {
+		if sorted && len(page) > c.perPage {
 			break
 		}
 		if len(page) > 2*(c.perPage+1) {
@@ -114,7 +116,7 @@ func pageOf[T any](c *call, o order[T], objects iter.Seq[T]) ([]T, error) {
 			page = page[:c.perPage+1]
 		}
 	}
-	if !o.stored || c.reverse {
+	if !sorted {
 		slices.SortFunc(page, compare)
 	}
 	c.nextToken = ""

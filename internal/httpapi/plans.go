@@ -45,7 +45,8 @@ func listPlans(c *call, v *state.Snapshot) ([]*api.Plan, uint64, error) {
 	if err != nil {
 		return nil, v.TableIndex(c.route.Tables...), err
 	}
-	page, err := pageOf(c, inOrder(plans), c.askedPlans(plans))
+	readable := where(c.askedPlans(plans), func(p *api.Plan) bool { return c.inNamespace(p.Namespace) })
+	page, err := pageOf(c, inOrder(plans), readable)
 	return page, index, err
 }
 

@@ -30,7 +30,7 @@ func echoNode(name string) http.Handler {
 		fmt.Fprintf(w, "%s %s %s?%s", name, r.Method, r.URL.Path, r.URL.RawQuery)
 	})
 	mux.HandleFunc("GET /v1/client/fs/logs/{alloc}", func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `{"File":"main.stdout.0","Offset":3,"Data":"b25l"}{}{"Offset":6,"Data":"dHdv"}`)
+		fmt.Fprintf(w, "{\"File\":\"main.stdout.0\",\"Offset\":3,\"Data\":\"b25l\"}\n{}\n{\"File\":\"main.stdout.0\",\"Offset\":6,\"Data\":\"dHdv\"}\n")
 	})
 	mux.HandleFunc("GET /v1/client/allocation/{alloc}/exec", func(w http.ResponseWriter, r *http.Request) {
 		conn, err := websocket.Accept(w, r, nil)

@@ -20,6 +20,17 @@ var topicRights = map[string]acl.Capability{
 	api.TopicNode: acl.ReadNode, api.TopicNodePool: acl.ReadNode, api.TopicDomain: acl.ReadOperator,
 }
 
+// namespaceRights are the capabilities that topics need in the namespace of an event, other than read-job.
+var namespaceRights = map[string]acl.Capability{api.TopicHostVolume: acl.HostVolumeRead}
+
+// needsFor returns the capability that events of a topic need in their namespace.
+func (c *call) needsFor(topic string) acl.Capability {
+	if capability := namespaceRights[topic]; capability != acl.None {
+		return capability
+	}
+	return c.route.needs
+}
+
 // permitEvents returns an error if the caller may receive no event of a topic that the query names. Other
 // topics are left out.
 func (c *call) permitEvents(r *server.Rights) error {
@@ -44,10 +55,10 @@ func (c *call) permitEvents(r *server.Rights) error {
 			continue // events of namespaces without a right are left out
 		}
 		namespace := cmp.Or(c.query.Get("namespace"), api.DefaultNamespace)
-		if namespace == allNamespaces && r.ACL.AllowsAnywhere(c.route.needs) {
+		if namespace == allNamespaces && r.ACL.AllowsAnywhere(c.needsFor(topic)) {
 			continue
 		}
-		if err := c.permit(c.route.needs, namespace); err != nil {
+		if err := c.permit(c.needsFor(topic), namespace); err != nil {
 			return err
 		}
 	}
@@ -74,11 +85,11 @@ func (c *call) maySeeEvent(e *api.Event) bool {
 	case e.Namespace == "", e.Namespace == api.AnyNamespace, !slices.Contains(namespacedTopics, e.Topic):
 		return false // a new topic is closed until it is listed
 	}
-	return c.may(c.route.needs, e.Namespace)
+	return c.may(c.needsFor(e.Topic), e.Namespace)
 }
 
 // namespacedTopics are the topics whose events contain only objects of their namespace.
 var namespacedTopics = []string{
 	api.TopicJob, api.TopicEvaluation, api.TopicAllocation, api.TopicDeployment, api.TopicPlan, api.TopicRestart, api.TopicCallback,
-	api.TopicInstance, api.TopicService, api.TopicStack, api.TopicUnit, api.TopicShift,
+	api.TopicInstance, api.TopicService, api.TopicStep, api.TopicStack, api.TopicUnit, api.TopicShift, api.TopicHostVolume,
 }

@@ -169,6 +169,7 @@ func TestStreamsNeedARightForEachTopicThatTheyName(t *testing.T) {
 		"namespace=web&topic=Job&topic=Node:x": "node {",
 		"namespace=web&topic=NodePool":         "node {",
 		"namespace=web&topic=Domain":           "operator {",
+		"namespace=default&topic=HostVolume":   "host-volume-read",
 		"namespace=web&topic=ACLToken":         "only management",
 		"namespace=web&topic=Variable":         "only management",
 	} {

@@ -235,7 +235,9 @@ func TestObjectsBelongToTheirNamespace(t *testing.T) {
 		{"GET", "/v1/job/web?namespace=*", ""},
 		{"GET", "/v1/jobs", ""},
 		{"GET", "/v1/routes?namespace=*", ""},
-		{"GET", "/v1/plans?namespace=*", ""},
+		{"GET", "/v1/plans", ""},
+		{"GET", "/v1/instances", ""},
+		{"GET", "/v1/jobs/statuses", ""},
 		{"PUT", "/v1/jobs?namespace=dev", body},
 		{"PUT", "/v1/job/web?namespace=dev", body},
 		{"PUT", "/v1/job/web/plan?namespace=dev", body},
@@ -260,6 +262,7 @@ func TestObjectsBelongToTheirNamespace(t *testing.T) {
 	}
 	for path, want := range map[string]string{
 		"/v1/jobs?namespace=*": "web", "/v1/allocations?namespace=*": "a1", "/v1/evaluations?namespace=*": "e1", "/v1/namespaces": `"default"`,
+		"/v1/plans?namespace=*": `"web"`, "/v1/instances?namespace=*": "a1", "/v1/instances?namespace=*&per_page=1": "a1", "/v1/jobs/statuses?namespace=*": "web",
 	} {
 		if got := stranger.ask(t, h.handler, http.MethodGet, path, ""); got.status != http.StatusOK || strings.Contains(got.body, want) {
 			t.Errorf("a stranger: %s: %d %s, want a list without %s", path, got.status, got.body, want)

@@ -79,8 +79,8 @@ func routeTable() []route {
 	return []route{
 		list("/v1/jobs", ListJobs, "Lists jobs by namespace and id.", jobsByName, listJobs, showJob).filtering().blocking(jobs, allocations, evaluations).params("meta", "domain"),
 		write(put, "/v1/jobs", SubmitJob, "Registers a job.", registerJob),
-		answering[[]*api.JobOverview]("/v1/jobs/statuses", ReadJob, "Lists jobs with their allocations and latest deployments, by their last change.", listJobStatuses).blocking(jobs, allocations, deployments, evaluations).filtered().params("include_children"),
-		answering[[]*api.JobOverview]("/v1/jobs/statuses", ReadJob, "Lists the jobs in the body, with their allocations and latest deployments.", findJobStatuses).taking(reflect.TypeFor[api.JobStatusesRequest]()).reading().blocking(jobs, allocations, deployments, evaluations).filtered().bodyOptional(),
+		answering[[]*api.JobOverview]("/v1/jobs/statuses", ReadJob, "Lists jobs with their allocations and latest deployments, by their last change.", listJobStatuses).filtering().blocking(jobs, allocations, deployments, evaluations).filtered().params("include_children"),
+		answering[[]*api.JobOverview]("/v1/jobs/statuses", ReadJob, "Lists the jobs in the body, with their allocations and latest deployments.", findJobStatuses).filtering().taking(reflect.TypeFor[api.JobStatusesRequest]()).reading().blocking(jobs, allocations, deployments, evaluations).filtered().bodyOptional(),
 		write(put, "/v1/jobs/parse", Anonymous, "Turns a job file (HCL, JSON or YAML) into a job.", parseJob).limited(limit.Parse),
 		write(put, "/v1/validate/job", ReadJob, "Validates a job and returns its errors.", validateJob).limited(limit.Parse),
 
@@ -108,12 +108,13 @@ func routeTable() []route {
 		write(put, "/v1/job/{id}/periodic/force", ForcePeriodic, "Starts a periodic job now.", forcePeriodic),
 		write(put, "/v1/job/{id}/evaluate", EvaluateJob, "Evaluates a job again.", evaluateJob).bodyOptional(),
 
-		read("/v1/plans", ReadJob, "Lists the plans of all jobs, without their phases, by job and priority.", listPlans).blocking(lifeTables...).filtered().params("status"),
+		read("/v1/plans", ReadJob, "Lists the plans of all jobs, without their phases, by job and priority.", listPlans).filtering().blocking(lifeTables...).filtered().params("status"),
 		read("/v1/job/{id}/plans", ReadJob, "Lists a job's plans, without their phases, by priority.", getJobPlans).blocking(lifeTables...).filtered().params("status"),
 		read("/v1/job/{id}/plan/{plan}", ReadJob, "Returns a job's plan, by name or id: its phases, steps and decisions.", getJobPlan).blocking(lifeTables...),
 		write(put, "/v1/job/{id}/plan/{plan}/{verb}", OperatePlan, "Applies a verb to a plan, or to a phase or step of it: `start`, `stop`, `continue`, `interrupt`, `restart`, `force-complete`.", planVerb).strict().bodyOptional().params("phase", "step", "by", "reason"),
 		read("/v1/job/{id}/decisions", ReadJob, "Lists the decisions about a job's plans and instances, oldest first.", getJobDecisions).blocking(decisions, jobs).filtered(),
-		read("/v1/job/{id}/instances", ReadJob, "Lists a job's instances by group and index.", getJobInstances).blocking(planTables...).filtered().params("state", "presence", "instance"),
+		speaking[none, api.JobLogFrame](raw(fetch, "/v1/job/{id}/logs", ReadLogs, "Sends the output of the tasks of a job: of the allocations that run, 50 at most, or of the newest one of each instance. With `follow`, also of allocations that start meanwhile.", lines, streamJobLogs).params("group", "task", "type", "follow", "origin", "offset")).limited(limit.Files),
+		read("/v1/job/{id}/instances", ReadJob, "Lists a job's instances by group and index.", getJobInstances).blocking(planTables...).filtered().params("state", "presence", "instance", "task_states"),
 		read("/v1/job/{id}/instance/{name}", ReadJob, "Returns a job's instance: `GROUP-INDEX`, or the bare index if the job has one group.", getJobInstance).blocking(planTables...),
 		read("/v1/job/{id}/troubles", ReadJob, "Lists the current troubles of a job's instances: the most informative first, and one entry for all instances with the same trouble.", getJobTroubles).blocking(planTables...).params("instance", "version"),
 		write(del, "/v1/job/{id}/instance/{name}", AllocLife, "Stops the allocation of an instance. Another allocation replaces it immediately.", killInstance).params("no_shutdown_delay"),
@@ -158,7 +159,7 @@ func routeTable() []route {
 		list("/v1/restarts", ReadJob, "Lists restarts, oldest first.", restartsByTime, listRestarts, showRestart).filtering().blocking(restarts).params("job", "status"),
 		read("/v1/restart/{id}", ReadJob, "Returns a restart.", getRestart).blocking(restarts),
 
-		read("/v1/instances", ReadJob, "Lists the instances of all jobs, by job, group and index.", listInstances).blocking(planTables...).filtered().params("domain", "job", "node", "state", "presence", "instance"),
+		read("/v1/instances", ReadJob, "Lists the instances of all jobs, by job, group and index.", listInstances).filtering().blocking(planTables...).filtered().params("domain", "job", "node", "state", "presence", "instance", "task_states"),
 		list("/v1/allocations", ReadJob, "Lists allocations, oldest first.", allocationsByTime, listAllocations, showAllocation).filtering().blocking(allocations).params("resources", "task_states"),
 		read("/v1/allocation/{id}", ReadJob, "Returns an allocation with its job.", getAllocation).blocking(allocations).forNodes(successorOf),
 		write(put, "/v1/allocation/{id}/stop", AllocLife, "Stops an allocation, and places its instance again.", stopAllocation).params("no_shutdown_delay", "reschedule"),
@@ -193,6 +194,7 @@ func routeTable() []route {
 		speaking[none, api.CatalogUpdate](raw(fetch, "/v1/catalog/stream", ReadJob, "Sends the catalog: all of it first, then every change, one JSON object per line; `{}` is a heartbeat. A slow reader is resynchronized.", lines, streamCatalog).params("timeline", "index")).forNodes(anyNode),
 
 		list("/v1/nodes", ReadNode, "Lists nodes by id.", nodesByID, listNodes, showNode).blocking(nodes).params("resources", "os"),
+		read("/v1/topology", ReadNode, "Returns all nodes as columns, with the resources that their allocations hold: small also for ten thousand nodes. `job` adds a column with the number of the job's allocations.", getTopology).blocking(nodes, allocations, schedulers).params("job"),
 		read("/v1/node/{id}", ReadNode, "Returns a node.", getNode).blocking(nodes),
 		read("/v1/node/{id}/allocations", ReadNode, "Returns a node's allocations with their jobs; none for an unknown node.", getNodeAllocations).blocking(allocations, nodes),
 		read("/v1/node/{id}/explain", ReadNode, "Returns whether a node could run another instance of each of a job's groups, and every obstacle.", explainNode).params("job").ofLeader().limited(limit.Plan),
@@ -423,7 +425,7 @@ var paramDocs = map[string]string{
 	"step":              "name or id of the step, unless the body has it",
 	"tag":               "only registrations with this tag; repeat for registrations with all tags",
 	"task":              "name of the task",
-	"task_states":       "`false` omits the tasks' states",
+	"task_states":       "of allocations: `false` omits the tasks' states; of instances: include them",
 	"timeline":          "timeline of the data that the reader received before, from the header `X-Reeve-Timeline` or the stream; a timeline outside of the servers' history is reported or rejected",
 	"topic":             "`TOPIC` or `TOPIC:KEY`, repeatable; topics are " + strings.Join(eventstream.TopicNames(), ", ") + " and `*`; a key is an id, for allocations and evaluations also their job's or deployment's",
 	"tty":               "run the command on a terminal",

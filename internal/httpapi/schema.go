@@ -4,6 +4,7 @@
 package httpapi
 
 import (
+	"encoding"
 	"reflect"
 	"strings"
 	"time"
@@ -30,6 +31,9 @@ func (s schemas) of(t reflect.Type) object {
 		return object{"$ref": "#/components/schemas/Reason"}
 	case reflect.TypeFor[[]byte]():
 		return object{"type": "string", "contentEncoding": "base64"}
+	}
+	if t.Implements(reflect.TypeFor[encoding.TextMarshaler]()) && t.Kind() == reflect.Struct {
+		return object{"type": "string"}
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -6,6 +6,7 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,10 +121,10 @@ func TestTheConfigurationSaysWhoNeedsAToken(t *testing.T) {
 		peer
 		acl, admitted bool
 	}{
-		"nobody in a cluster":       {peer{}, true, false},
-		"a guess in a cluster":      {peer{header: []string{"X-Nomad-Token", "guess"}}, true, false},
-		"a user of a cluster":       {ana, true, true},
-		"an operator of a cluster":  {peer{header: []string{"X-Nomad-Token", operatorToken}}, true, true},
+		"nobody in a cluster":      {peer{}, true, false},
+		"a guess in a cluster":     {peer{header: []string{"X-Nomad-Token", "guess"}}, true, false},
+		"a user of a cluster":      {ana, true, true},
+		"an operator of a cluster": {peer{header: []string{"X-Nomad-Token", operatorToken}}, true, true},
 	} {
 		config := decodeUI[api.UIConfig](t, c.ask(t, cluster.handler, http.MethodGet, "/v1/ui/config", ""))
 		if config.ACL != c.acl || config.Admitted != c.admitted {
@@ -136,5 +137,41 @@ func TestTheConfigurationSaysWhoNeedsAToken(t *testing.T) {
 	alone := decodeUI[api.UIConfig](t, newHarness(t).do(http.MethodGet, "/v1/ui/config", ""))
 	if alone.ACL || !alone.Admitted {
 		t.Errorf("a user of a machine alone: %+v", alone)
+	}
+}
+
+func TestRightsAreThoseOfTheCaller(t *testing.T) {
+	h := newHarness(t, withUsers(t))
+	h.policy("web", `
+namespace "default" {
+  policy = "read"
+  capabilities = ["operate-plan"]
+  variables {
+    path "app/*" { capabilities = ["read"] }
+  }
+}
+namespace "secret" { policy = "deny" }
+node { policy = "read" }`)
+	for _, name := range []string{"secret", "other"} {
+		if _, err := h.server.PutNamespace(t.Context(), &api.Namespace{Name: name}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ana, _ := h.user("web")
+	got := decodeUI[api.UIRights](t, ana.ask(t, h.handler, http.MethodGet, "/v1/ui/rights", ""))
+	if got.Management || len(got.Namespaces) != 1 || !slices.Equal(got.Cluster, []string{"node:read"}) {
+		t.Errorf("rights %+v", got)
+	}
+	for capability, want := range map[string]bool{"operate-plan": true, "read-job": true, "submit-job": false, "alloc-exec": false, "variables:read": true, "variables:write": false} {
+		if has := slices.Contains(got.Namespaces["default"], capability); has != want {
+			t.Errorf("%s: %t, want %t", capability, has, want)
+		}
+	}
+	operator := peer{header: []string{"X-Nomad-Token", operatorToken}}
+	if got := decodeUI[api.UIRights](t, operator.ask(t, h.handler, http.MethodGet, "/v1/ui/rights", "")); !got.Management {
+		t.Errorf("an operator: %+v", got)
+	}
+	if got := (peer{}).ask(t, h.handler, http.MethodGet, "/v1/ui/rights", ""); got.status != http.StatusForbidden {
+		t.Errorf("nobody: %d %s", got.status, got.body)
 	}
 }

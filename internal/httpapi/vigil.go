@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/reeve-run/reeve/internal/coalesce"
 )
 
 // Leaders that hang.
@@ -88,12 +90,22 @@ func (v *vigil) look() {
 	}
 }
 
-// replies reports whether the server to which the request was sent answers questions.
+// replies reports whether the server to which the request was sent answers questions. Requests to
+// one server share a question: a hundred at once would be a load of their own.
 func (v *vigil) replies() bool {
-	ctx, cancel := context.WithTimeout(v.ctx, questionTimeout)
+	group, _ := v.questions.LoadOrStore(v.leader, coalesce.New(func(ctx context.Context) (bool, error) {
+		return v.question(ctx, v.leader), nil
+	}))
+	replied, err := group.(*coalesce.Group[bool]).Do(v.ctx)
+	return replied || err != nil // after the end of the request the answer does not matter
+}
+
+// question reports whether a server answers a question.
+func (h *Handler) question(ctx context.Context, server string) bool {
+	ctx, cancel := context.WithTimeout(ctx, questionTimeout)
 	defer cancel()
-	transport, scheme := v.outbound()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+v.leader+questionPath, nil)
+	transport, scheme := h.outbound()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+server+questionPath, nil)
 	if err != nil {
 		return true
 	}

@@ -6,6 +6,8 @@ package httpapi
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +15,10 @@ import (
 	"github.com/reeve-run/reeve/internal/state"
 )
 
-const testVolumeID = "99999999-0000-4000-8000-000000000037"
+const (
+	testVolumeID  = "99999999-0000-4000-8000-000000000037"
+	otherVolumeID = "99999999-0000-4000-8000-000000000038"
+)
 
 // TestPoliciesDecideWhoMountsVolumes registers jobs with volumes as users with different rules.
 func TestPoliciesDecideWhoMountsVolumes(t *testing.T) {
@@ -44,8 +49,8 @@ func TestPoliciesDecideWhoMountsVolumes(t *testing.T) {
 	}
 }
 
-// TestVolumesBelongToTheirNamespaces asks for a volume of another namespace, and for its claim.
-func TestVolumesBelongToTheirNamespaces(t *testing.T) {
+// newVolumeHarness returns a harness with a ready volume in the namespace dev.
+func newVolumeHarness(t *testing.T) (*harness, *idleServer) {
 	srv := newIdleServer(t)
 	h := &harness{t: t, server: srv.Server}
 	config := Config{Server: srv.Server}
@@ -61,6 +66,35 @@ func TestVolumesBelongToTheirNamespaces(t *testing.T) {
 	} {
 		srv.apply(t, c)
 	}
+	return h, srv
+}
+
+func TestEventsOfVolumesNeedTheRightToReadThem(t *testing.T) {
+	h, srv := newVolumeHarness(t)
+	h.http = httptest.NewServer(h.handler)
+	t.Cleanup(h.http.Close)
+	h.policy("volumes", `namespace "dev" { capabilities = ["host-volume-read"] }`)
+	h.policy("jobs", "namespace \"dev\" { capabilities = [\"read-job\"] }\nnamespace \"default\" { capabilities = [\"host-volume-read\"] }")
+	volumes, _ := h.user("volumes")
+	jobs, _ := h.user("jobs")
+	mine := h.receive(volumes, "namespace=dev&topic=HostVolume&snapshot=true")
+	others := h.receive(jobs, "namespace=*&topic=Job&topic=HostVolume&snapshot=true")
+	byNode := h.receive(volumes, "namespace=dev&topic=HostVolume:"+testNode+"&snapshot=true")
+	srv.apply(t, state.DeleteHostVolume(testVolumeID))
+	srv.apply(t, state.PutHostVolume(&api.HostVolume{Namespace: "default", ID: otherVolumeID, Name: "later", NodeID: testNode, PluginID: api.PluginMkdir, State: api.HostVolumePending, Generation: 1}, 0))
+	if got := receiveUntil(t, others, otherVolumeID); slices.ContainsFunc(got, func(e string) bool { return strings.Contains(e, testVolumeID) }) {
+		t.Errorf("a reader of jobs received %q", got)
+	}
+	for _, lines := range []<-chan string{mine, byNode} {
+		if got := receiveUntil(t, lines, "HostVolume dev "+testVolumeID); len(got) == 0 {
+			t.Errorf("received %q", got)
+		}
+	}
+}
+
+// TestVolumesBelongToTheirNamespaces asks for a volume of another namespace, and for its claim.
+func TestVolumesBelongToTheirNamespaces(t *testing.T) {
+	h, _ := newVolumeHarness(t)
 	rules := func(namespace string) string { return "namespace \"" + namespace + "\" {\n policy = \"write\"\n}\n" }
 	h.policy("own", rules("dev"))
 	h.policy("other", rules("default"))

@@ -29,6 +29,11 @@ const usesTimeout = 10 * time.Second
 // Lives reports whether the node runs an allocation, or will.
 func (n *Node) Lives(alloc string) bool { return n.lives(alloc) }
 
+// Prefetches reports whether the node pulls images ahead for a version of a job, or does not know yet.
+func (n *Node) Prefetches(namespace, job string, version uint64) bool {
+	return n.prefetcher.wants(namespace, job, version)
+}
+
 // NeededImages asks the servers which images registered jobs need.
 func (n *Node) NeededImages(ctx context.Context, uses []*api.ImageUse) (needed []*api.ImageUse, err error) {
 	ctx, cancel := context.WithTimeout(ctx, usesTimeout)
@@ -59,6 +64,6 @@ func (n *Node) answerImages(w http.ResponseWriter, r *http.Request, do func(Imag
 	if err != nil {
 		return err
 	}
-	list.NodeID = n.identity.ID
+	list.NodeID, list.Prefetches = n.identity.ID, n.prefetcher.list()
 	return writeJSON(w, list)
 }

@@ -28,6 +28,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/allocdir"
 	"github.com/reeve-run/reeve/internal/node/artifact"
 	"github.com/reeve-run/reeve/internal/node/check"
+	"github.com/reeve-run/reeve/internal/node/device"
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/fingerprint"
 	"github.com/reeve-run/reeve/internal/node/ledger"
@@ -82,7 +83,7 @@ type Config struct {
 	ReservedDisk  uint64            // MB of disk reserved for the host
 	ReservedPorts string            // "22,80,8000-8100"
 	ReservedCores []uint16          // ids of cores that are never dedicated to tasks
-	Devices       []*api.NodeDeviceGroup
+	Devices       device.Config
 	HostNetworks  []api.HostNetwork              // their addresses are fingerprinted
 	HostVolumes   map[string]*api.HostVolumeInfo // directories that tasks may use, by name
 	VolumesDir    string                         // of dynamic volumes; default: in the data directory
@@ -119,6 +120,7 @@ type Node struct {
 	config          Config
 	log             *slog.Logger
 	dirs            *allocdir.Tree
+	devices         atomic.Pointer[device.Set]
 	artifacts       *artifact.Fetcher
 	ledger          *ledger.Ledger
 	checks          *check.Scheduler
@@ -126,6 +128,7 @@ type Node struct {
 	networks        *networks // nil without Config.Bridge
 	reporter        *reporter
 	volumes         *volume.Keeper
+	prefetcher      *prefetcher
 	plugins         map[string]string // attributes of the plugins of volumes
 	identity        identity
 	identityCreated bool                     // reports whether this agent created the identity
@@ -221,9 +224,10 @@ func New(c Config) (*Node, error) {
 		return nil, err
 	}
 	n.plugins = n.volumes.Fingerprint(ctx)
+	n.prefetcher = newPrefetcher(n.pullAhead, c.Logger)
 	n.reporter = newReporter(n.sendReports, n.acknowledged)
 	n.host = &runner.Host{
-		Drivers: c.Drivers, Resolver: network.HostResolverText, Dirs: dirs, Ledger: l, Checks: n.checks, Node: n.Node, Environ: os.Environ(), Logger: c.Logger,
+		Drivers: c.Drivers, Resolver: network.HostResolverText, Dirs: dirs, Devices: n.deviceEdits, Ledger: l, Checks: n.checks, Node: n.Node, Environ: os.Environ(), Logger: c.Logger,
 		Context: ctx, Artifacts: artifacts, Secrets: newSecretSources(c), Traffic: c.Traffic, Serve: c.ServeTask, Volume: n.volumes.Path, Pin: n.pinImage,
 		Identity: newSigner(ctx, func(ctx context.Context, requests []*api.IdentityRequest) ([]*api.IdentityResponse, error) {
 			return c.Servers.SignIdentities(ctx, n.identity.ID, requests)
@@ -277,6 +281,7 @@ func (n *Node) Run(ctx context.Context) error {
 	loops.Go(func() { n.watchDrivers(ctx) })
 	loops.Go(func() { n.keepFenced(ctx) })
 	loops.Go(func() { n.volumes.Run(ctx) })
+	loops.Go(func() { n.prefetcher.run(ctx) })
 	<-ctx.Done()
 	loops.Wait()
 	return n.close()
@@ -333,7 +338,7 @@ func (n *Node) describe(ctx context.Context) *api.Node {
 	c := n.config
 	m := fingerprint.Measure(fingerprint.Options{DataDir: c.DataDir, Version: c.Version, Interface: c.Interface, Address: c.Address, Member: c.Member})
 	m.Keep(c.ReservedCores)
-	m.Resources.Devices = fingerprint.Devices(c.Devices)
+	m.Resources.Devices = n.readDevices()
 	networks, missing := fingerprint.HostNetworks(c.HostNetworks)
 	if n.self.Load() == nil && len(missing) > 0 {
 		n.log.Warn("host networks have no address on this machine", "networks", missing)

@@ -121,6 +121,7 @@ func (n *Node) keepStreaming(ctx context.Context) {
 				n.beatSoon() // a server is reachable again
 			}
 			n.receiveVolumes(m)
+			n.prefetcher.receive(m)
 			n.receive(m)
 			return nil
 		})

@@ -37,13 +37,16 @@ type Message struct {
 	Removed     []string          // ids of allocations
 	HasVolumes  bool              // reports whether Volumes has all dynamic volumes of the node
 	Volumes     [][]byte          // JSON
+	// HasPrefetches reports whether Prefetches has all prefetches of the node.
+	HasPrefetches bool
+	Prefetches    [][]byte // JSON
 }
 
 // AppendFrame appends a message of a node's stream, with its length.
 func AppendFrame(b []byte, m *Message) ([]byte, error) { return AppendMessage(b, m.encode()) }
 
 func (m *Message) encode() *NodeAllocations {
-	w := &NodeAllocations{Complete: m.Complete, Index: m.Index, ClusterId: m.ClusterID, Timeline: m.Timeline, Rewound: m.Rewound, JobsJson: m.Jobs, Volumes: m.HasVolumes, VolumesJson: m.Volumes}
+	w := &NodeAllocations{Complete: m.Complete, Index: m.Index, ClusterId: m.ClusterID, Timeline: m.Timeline, Rewound: m.Rewound, JobsJson: m.Jobs, Volumes: m.HasVolumes, VolumesJson: m.Volumes, Prefetches: m.HasPrefetches, PrefetchesJson: m.Prefetches}
 	for _, id := range m.Removed {
 		w.Removed = append(w.Removed, allocset.PackID(id))
 	}
@@ -80,13 +83,20 @@ func ReadFrame(r *bufio.Reader) (*api.NodeAllocations, error) {
 }
 
 func (m *NodeAllocations) decode() (*api.NodeAllocations, error) {
-	out := &api.NodeAllocations{Complete: m.Complete, Index: m.Index, ClusterID: m.ClusterId, Timeline: m.Timeline, Rewound: m.Rewound, HasVolumes: m.Volumes}
+	out := &api.NodeAllocations{Complete: m.Complete, Index: m.Index, ClusterID: m.ClusterId, Timeline: m.Timeline, Rewound: m.Rewound, HasVolumes: m.Volumes, HasPrefetches: m.Prefetches}
 	for _, text := range m.VolumesJson {
 		v := new(api.HostVolume)
 		if err := json.Unmarshal(text, v); err != nil {
 			return nil, fmt.Errorf("decode a volume: %w", err)
 		}
 		out.Volumes = append(out.Volumes, v)
+	}
+	for _, text := range m.PrefetchesJson {
+		p := new(api.Prefetch)
+		if err := json.Unmarshal(text, p); err != nil {
+			return nil, fmt.Errorf("decode a prefetch: %w", err)
+		}
+		out.Prefetches = append(out.Prefetches, p)
 	}
 	for _, text := range m.JobsJson {
 		job := new(api.Job)

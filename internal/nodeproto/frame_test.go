@@ -47,6 +47,7 @@ func TestStreamsAreReadAsTheyWereWritten(t *testing.T) {
 	const a, b, gone = "6a1f0d0e-1111-4222-8333-444455556666", "6a1f0d0e-1111-4222-8333-444455557777", "not-a-uuid"
 	frame, err := AppendFrame(nil, &Message{
 		Complete: true, Index: 12, ClusterID: "c", Jobs: [][]byte{[]byte(`{"ID":"web","Version":7}`)},
+		HasPrefetches: true, Prefetches: [][]byte{[]byte(`{"JobID":"web","JobVersion":7,"Pins":[{"Task":"t"}]}`)},
 		Removed: []string{gone}, Allocations: []*api.Allocation{sampleAllocation(a, runningSince(1)), sampleAllocation(b, nil)},
 	})
 	if err != nil {
@@ -62,7 +63,8 @@ func TestStreamsAreReadAsTheyWereWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &api.NodeAllocations{Complete: true, Index: 12, ClusterID: "c", Removed: []string{gone}, Jobs: []*api.Job{{ID: "web", Version: 7}}}
+	want := &api.NodeAllocations{Complete: true, Index: 12, ClusterID: "c", Removed: []string{gone}, Jobs: []*api.Job{{ID: "web", Version: 7}},
+		HasPrefetches: true, Prefetches: []*api.Prefetch{{JobID: "web", JobVersion: 7, Pins: []*api.PrefetchPin{{Task: "t"}}}}}
 	for id, states := range map[string]map[string]*api.TaskState{a: runningSince(1), b: nil} {
 		alloc := sampleAllocation(id, states)
 		alloc.Job, alloc.Metrics = nil, nil

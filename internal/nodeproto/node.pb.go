@@ -28,19 +28,21 @@ const (
 // A stream of allocations is a sequence of NodeAllocations, each after its
 // length as a varint. One of length 0 is a sign of life.
 type NodeAllocations struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Complete      bool                   `protobuf:"varint,1,opt,name=complete,proto3" json:"complete,omitempty"`
-	JobsJson      [][]byte               `protobuf:"bytes,2,rep,name=jobs_json,json=jobsJson,proto3" json:"jobs_json,omitempty"` // every version that runs, once each
-	Allocations   *allocset.Allocations  `protobuf:"bytes,3,opt,name=allocations,proto3" json:"allocations,omitempty"`           // without metrics
-	Removed       [][]byte               `protobuf:"bytes,4,rep,name=removed,proto3" json:"removed,omitempty"`                   // ids
-	Index         uint64                 `protobuf:"varint,5,opt,name=index,proto3" json:"index,omitempty"`
-	ClusterId     string                 `protobuf:"bytes,6,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
-	Timeline      string                 `protobuf:"bytes,7,opt,name=timeline,proto3" json:"timeline,omitempty"` // when it is another one than before
-	Rewound       bool                   `protobuf:"varint,8,opt,name=rewound,proto3" json:"rewound,omitempty"`
-	Volumes       bool                   `protobuf:"varint,9,opt,name=volumes,proto3" json:"volumes,omitempty"` // volumes_json has all dynamic volumes of the node
-	VolumesJson   [][]byte               `protobuf:"bytes,10,rep,name=volumes_json,json=volumesJson,proto3" json:"volumes_json,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Complete       bool                   `protobuf:"varint,1,opt,name=complete,proto3" json:"complete,omitempty"`
+	JobsJson       [][]byte               `protobuf:"bytes,2,rep,name=jobs_json,json=jobsJson,proto3" json:"jobs_json,omitempty"` // every version that runs, once each
+	Allocations    *allocset.Allocations  `protobuf:"bytes,3,opt,name=allocations,proto3" json:"allocations,omitempty"`           // without metrics
+	Removed        [][]byte               `protobuf:"bytes,4,rep,name=removed,proto3" json:"removed,omitempty"`                   // ids
+	Index          uint64                 `protobuf:"varint,5,opt,name=index,proto3" json:"index,omitempty"`
+	ClusterId      string                 `protobuf:"bytes,6,opt,name=cluster_id,json=clusterId,proto3" json:"cluster_id,omitempty"`
+	Timeline       string                 `protobuf:"bytes,7,opt,name=timeline,proto3" json:"timeline,omitempty"` // when it is another one than before
+	Rewound        bool                   `protobuf:"varint,8,opt,name=rewound,proto3" json:"rewound,omitempty"`
+	Volumes        bool                   `protobuf:"varint,9,opt,name=volumes,proto3" json:"volumes,omitempty"` // volumes_json has all dynamic volumes of the node
+	VolumesJson    [][]byte               `protobuf:"bytes,10,rep,name=volumes_json,json=volumesJson,proto3" json:"volumes_json,omitempty"`
+	Prefetches     bool                   `protobuf:"varint,11,opt,name=prefetches,proto3" json:"prefetches,omitempty"` // prefetches_json has all prefetches of the node
+	PrefetchesJson [][]byte               `protobuf:"bytes,12,rep,name=prefetches_json,json=prefetchesJson,proto3" json:"prefetches_json,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *NodeAllocations) Reset() {
@@ -139,6 +141,20 @@ func (x *NodeAllocations) GetVolumes() bool {
 func (x *NodeAllocations) GetVolumesJson() [][]byte {
 	if x != nil {
 		return x.VolumesJson
+	}
+	return nil
+}
+
+func (x *NodeAllocations) GetPrefetches() bool {
+	if x != nil {
+		return x.Prefetches
+	}
+	return false
+}
+
+func (x *NodeAllocations) GetPrefetchesJson() [][]byte {
+	if x != nil {
+		return x.PrefetchesJson
 	}
 	return nil
 }
@@ -962,7 +978,7 @@ var File_node_proto protoreflect.FileDescriptor
 const file_node_proto_rawDesc = "" +
 	"\n" +
 	"\n" +
-	"node.proto\x12\rreeve.node.v1\x1a\x0eallocset.proto\"\xce\x02\n" +
+	"node.proto\x12\rreeve.node.v1\x1a\x0eallocset.proto\"\x97\x03\n" +
 	"\x0fNodeAllocations\x12\x1a\n" +
 	"\bcomplete\x18\x01 \x01(\bR\bcomplete\x12\x1b\n" +
 	"\tjobs_json\x18\x02 \x03(\fR\bjobsJson\x12@\n" +
@@ -975,7 +991,11 @@ const file_node_proto_rawDesc = "" +
 	"\arewound\x18\b \x01(\bR\arewound\x12\x18\n" +
 	"\avolumes\x18\t \x01(\bR\avolumes\x12!\n" +
 	"\fvolumes_json\x18\n" +
-	" \x03(\fR\vvolumesJson\"N\n" +
+	" \x03(\fR\vvolumesJson\x12\x1e\n" +
+	"\n" +
+	"prefetches\x18\v \x01(\bR\n" +
+	"prefetches\x12'\n" +
+	"\x0fprefetches_json\x18\f \x03(\fR\x0eprefetchesJson\"N\n" +
 	"\n" +
 	"NodeReport\x12@\n" +
 	"\vallocations\x18\x01 \x01(\v2\x1e.reeve.allocset.v1.AllocationsR\vallocations\"\x8d\x01\n" +

@@ -51,6 +51,25 @@ func (m *NodeAllocations) MarshalToSizedBufferVT(dAtA []byte) (int, error) {
 		i -= len(m.unknownFields)
 		copy(dAtA[i:], m.unknownFields)
 	}
+	if len(m.PrefetchesJson) > 0 {
+		for iNdEx := len(m.PrefetchesJson) - 1; iNdEx >= 0; iNdEx-- {
+			i -= len(m.PrefetchesJson[iNdEx])
+			copy(dAtA[i:], m.PrefetchesJson[iNdEx])
+			i = protohelpers.EncodeVarint(dAtA, i, uint64(len(m.PrefetchesJson[iNdEx])))
+			i--
+			dAtA[i] = 0x62
+		}
+	}
+	if m.Prefetches {
+		i--
+		if m.Prefetches {
+			dAtA[i] = 1
+		} else {
+			dAtA[i] = 0
+		}
+		i--
+		dAtA[i] = 0x58
+	}
 	if len(m.VolumesJson) > 0 {
 		for iNdEx := len(m.VolumesJson) - 1; iNdEx >= 0; iNdEx-- {
 			i -= len(m.VolumesJson[iNdEx])
@@ -977,6 +996,15 @@ func (m *NodeAllocations) SizeVT() (n int) {
 			n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
 		}
 	}
+	if m.Prefetches {
+		n += 2
+	}
+	if len(m.PrefetchesJson) > 0 {
+		for _, b := range m.PrefetchesJson {
+			l = len(b)
+			n += 1 + l + protohelpers.SizeOfVarint(uint64(l))
+		}
+	}
 	n += len(m.unknownFields)
 	return n
 }
@@ -1584,6 +1612,58 @@ func (m *NodeAllocations) UnmarshalVT(dAtA []byte) error {
 			}
 			m.VolumesJson = append(m.VolumesJson, make([]byte, postIndex-iNdEx))
 			copy(m.VolumesJson[len(m.VolumesJson)-1], dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
+		case 11:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Prefetches", wireType)
+			}
+			var v int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				v |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			m.Prefetches = bool(v != 0)
+		case 12:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field PrefetchesJson", wireType)
+			}
+			var byteLen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return protohelpers.ErrIntOverflow
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				byteLen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if byteLen < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			postIndex := iNdEx + byteLen
+			if postIndex < 0 {
+				return protohelpers.ErrInvalidLength
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.PrefetchesJson = append(m.PrefetchesJson, make([]byte, postIndex-iNdEx))
+			copy(m.PrefetchesJson[len(m.PrefetchesJson)-1], dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

@@ -6,4 +6,4 @@
 package nodeproto
 
 // schemaSum is the SHA-256 of the schema that the generated code is of.
-const schemaSum = "e2c722342656d630e367b494de1f81c0df97e2696091494014b2215482864f16"
+const schemaSum = "f318c67b73a4c40569db07ceb4a699fcb8417418cc44f324b2a75f3c5d850493"

@@ -139,9 +139,10 @@ func newTemplate(g *api.Group, ask *portRequest, oversubscribe bool) *template {
 		task := &api.AllocatedTask{}
 		if t.Resources != nil {
 			task.CPU.CPUShares = int64(value(t.Resources.CPU))
-			task.Memory.MemoryMB = int64(value(t.Resources.MemoryMB))
+			memory, most := t.Resources.Memory()
+			task.Memory.MemoryMB = int64(memory)
 			if oversubscribe {
-				task.Memory.MemoryMaxMB = int64(value(t.Resources.MemoryMaxMB))
+				task.Memory.MemoryMaxMB = int64(most)
 			}
 		}
 		r.Tasks[t.Name] = task

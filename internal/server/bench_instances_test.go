@@ -81,7 +81,7 @@ var instanceQuestions = []struct {
 		return len(allInstances(tb, srv, server.InstanceFilter{Namespace: "default", Node: "n0042"}))
 	}},
 	{"page", 100, func(tb testing.TB, srv *server.Server) int {
-		jobs, _ := srv.InstancesByJob(server.InstanceFilter{Namespace: "default", From: api.NamespacedID{Namespace: "default", ID: "job-00100"}})
+		jobs, _ := srv.InstancesByJob(server.InstanceFilter{Namespace: "default", From: &api.NamespacedID{Namespace: "default", ID: "job-00100"}})
 		for list := range jobs {
 			return len(list)
 		}

@@ -41,10 +41,11 @@ func instancesOf(snap *state.Snapshot, ns, id string) ([]*api.Instance, error) {
 type InstanceFilter struct {
 	Namespace string // "*": all
 	Job       string
-	Node      string  // id
-	Domain    *string // of the job
-	// From is the job to begin with, or the first after it.
-	From api.NamespacedID
+	Node      string                      // id
+	Domain    *string                     // of the job
+	From      *api.NamespacedID           // job to begin with, or the next one in order; nil: the first
+	Reverse   bool                        // the last job comes first
+	May       func(namespace string) bool // reports whether a namespace may be shown; nil: all
 }
 
 // AllInstances returns the current instances of all jobs, by namespace and job, and their
@@ -84,7 +85,7 @@ func (s *Server) InstancesByJob(f InstanceFilter) (iter.Seq[[]*api.Instance], ui
 // jobs are those of which instances may be asked for, by namespace and id.
 func (f *InstanceFilter) jobs(snap *state.Snapshot) (asked []knownJob) {
 	add := func(key api.NamespacedID, job *api.Job) {
-		if (f.Job == "" || key.ID == f.Job) && (f.Domain == nil || job == nil || job.Domain == *f.Domain) && compareJobs(key, f.From) >= 0 {
+		if (f.Job == "" || key.ID == f.Job) && (f.Domain == nil || job == nil || job.Domain == *f.Domain) && f.includes(key) {
 			asked = append(asked, knownJob{key, job})
 		}
 	}
@@ -102,7 +103,24 @@ func (f *InstanceFilter) jobs(snap *state.Snapshot) (asked []knownJob) {
 		}
 		slices.SortFunc(asked, func(a, b knownJob) int { return compareJobs(a.key, b.key) })
 	}
+	if f.Reverse {
+		slices.Reverse(asked)
+	}
 	return asked
+}
+
+// includes reports whether a job may be shown, and is not before From.
+func (f *InstanceFilter) includes(key api.NamespacedID) bool {
+	if f.May != nil && !f.May(key.Namespace) {
+		return false
+	}
+	switch {
+	case f.From == nil:
+		return true
+	case f.Reverse:
+		return compareJobs(key, *f.From) <= 0
+	}
+	return compareJobs(key, *f.From) >= 0
 }
 
 func compareJobs(a, b api.NamespacedID) int {

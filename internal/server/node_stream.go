@@ -98,6 +98,9 @@ func (f *NodeFeed) Next() *NodeMessage {
 	if batch.complete || batch.volumes {
 		m.hasVolumes, m.volumes = true, slices.Collect(snap.HostVolumesOf(f.st.nodeID))
 	}
+	if batch.complete || batch.ahead {
+		m.addPrefetches(f.server.prefetches.of(f.st.nodeID))
+	}
 	if now := snap.Timeline(); m.complete || now != f.timeline {
 		m.timeline, f.timeline = now, now
 	}
@@ -133,6 +136,8 @@ type NodeMessage struct {
 	removed     []string
 	hasVolumes  bool              // volumes has all dynamic volumes of the node
 	volumes     []*api.HostVolume // as they are stored
+	hasAhead    bool              // ahead has all prefetches of the node
+	ahead       []*prefetched
 
 	last  *api.Job // whose job is in jobs already; most follow one of the same
 	seen  map[jobVersion]bool
@@ -169,7 +174,19 @@ func (m *NodeMessage) add(a *api.Allocation) {
 		return
 	}
 	m.last = a.Job
-	version := jobVersion{a.JobKey(), a.JobVersion(), a.Job.CreateIndex}
+	m.addJob(a.Job)
+}
+
+func (m *NodeMessage) addPrefetches(list []*prefetched) {
+	m.hasAhead, m.ahead = true, list
+	for _, f := range list {
+		m.addJob(f.job)
+	}
+}
+
+// addJob appends a job unless it is in the message already.
+func (m *NodeMessage) addJob(job *api.Job) {
+	version := jobVersion{job.Key(), job.Version, job.CreateIndex}
 	if m.seen[version] {
 		return
 	}
@@ -177,12 +194,15 @@ func (m *NodeMessage) add(a *api.Allocation) {
 		m.seen = map[jobVersion]bool{}
 	}
 	m.seen[version] = true
-	m.jobs = append(m.jobs, a.Job)
+	m.jobs = append(m.jobs, job)
 }
 
 // API is the message in the form for people and their tools.
 func (m *NodeMessage) API() *api.NodeAllocations {
-	out := &api.NodeAllocations{Complete: m.complete, Index: m.index, ClusterID: m.clusterID, Timeline: m.timeline, Rewound: m.rewound, Jobs: slices.Clone(m.jobs), Removed: slices.Clone(m.removed), HasVolumes: m.hasVolumes, Volumes: slices.Clone(m.volumes)}
+	out := &api.NodeAllocations{Complete: m.complete, Index: m.index, ClusterID: m.clusterID, Timeline: m.timeline, Rewound: m.rewound, Jobs: slices.Clone(m.jobs), Removed: slices.Clone(m.removed), HasVolumes: m.hasVolumes, Volumes: slices.Clone(m.volumes), HasPrefetches: m.hasAhead}
+	for _, f := range m.ahead {
+		out.Prefetches = append(out.Prefetches, f.prefetch)
+	}
 	out.Allocations = slices.Grow(out.Allocations, len(m.allocations))
 	slim := make([]api.Allocation, len(m.allocations))
 	of := make([]api.NodeAllocation, len(m.allocations))
@@ -210,7 +230,10 @@ func (m *NodeMessage) AppendFrame(b []byte) ([]byte, error) {
 func (m *NodeMessage) encode() (*nodeproto.Message, error) {
 	w := &nodeproto.Message{
 		Complete: m.complete, Index: m.index, ClusterID: m.clusterID, Timeline: m.timeline, Rewound: m.rewound,
-		Allocations: m.allocations, Removed: m.removed, HasVolumes: m.hasVolumes,
+		Allocations: m.allocations, Removed: m.removed, HasVolumes: m.hasVolumes, HasPrefetches: m.hasAhead,
+	}
+	for _, f := range m.ahead {
+		w.Prefetches = append(w.Prefetches, f.text)
 	}
 	for _, v := range m.volumes {
 		text, err := json.Marshal(v)

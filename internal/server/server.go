@@ -24,6 +24,7 @@ type Server struct {
 	replica     *replica.Replica // the journal; nil if that is a memoryJournal
 	heartbeats  *control.Heartbeats
 	streams     *streams
+	prefetches  *prefetches
 	catalog     *catalog.Catalog
 	meters      meters
 	reports     *gatherer[report]
@@ -58,7 +59,7 @@ type Server struct {
 func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
-		cfg: cfg, store: state.New(), streams: newStreams(), catalog: catalog.New(), restorations: make(chan restoration), locks: control.NewLocks(), writers: newWriters(),
+		cfg: cfg, store: state.New(), streams: newStreams(), prefetches: newPrefetches(), catalog: catalog.New(), restorations: make(chan restoration), locks: control.NewLocks(), writers: newWriters(),
 		heartbeats: control.NewHeartbeats(control.Silence{TTL: cfg.HeartbeatTTL, Grace: cfg.HeartbeatGrace, MassLoss: cfg.MassLoss}),
 	}
 	s.reports, s.arrivals = newGatherer(s.writeReports), newGatherer(s.writeArrivals)
@@ -93,6 +94,8 @@ func (s *Server) Start(ctx context.Context) error {
 	led := make(chan struct{})
 	ready := sync.OnceFunc(func() { close(led) })
 	s.running.Go(func() { s.streams.run(background, s.store) })
+	s.running.Go(func() { s.prefetches.follow(background, s.store) })
+	s.running.Go(func() { s.prefetches.run(background, s.store, s.streams.addPrefetches) })
 	s.running.Go(func() { _ = s.catalog.Run(background, s.store) })
 	s.running.Go(func() { s.reports.run(background) })
 	s.running.Go(func() { s.arrivals.run(background) })

@@ -31,6 +31,7 @@ type stream struct {
 	mu       sync.Mutex
 	complete bool           // everything has to be sent again
 	volumes  bool           // the node's volumes have to be sent again
+	ahead    bool           // the node's prefetches have to be sent again
 	from     uint64         // changes up to here are in what was sent
 	index    uint64         // newest pending change
 	pending  []streamChange // in the order of their first change
@@ -47,6 +48,7 @@ type streamChange struct {
 type streamBatch struct {
 	complete bool
 	volumes  bool
+	ahead    bool
 	index    uint64
 	changes  []streamChange
 }
@@ -163,6 +165,24 @@ func (st *stream) addVolumes(index uint64) {
 	}
 }
 
+// addPrefetches has the streams of a node send its prefetches.
+func (h *streams) addPrefetches(node string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for st := h.byNode[node]; st != nil; st = st.next {
+		st.addPrefetches()
+	}
+}
+
+func (st *stream) addPrefetches() {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if !st.complete {
+		st.ahead = true
+		st.notify()
+	}
+}
+
 // volumeNode returns the node of a changed volume.
 func volumeNode(c *state.Change) string {
 	for _, object := range []any{c.New, c.Old} {
@@ -180,14 +200,16 @@ func (st *stream) reset() {
 	st.notify()
 }
 
-func (b streamBatch) isEmpty() bool { return !b.complete && !b.volumes && len(b.changes) == 0 }
+func (b streamBatch) isEmpty() bool {
+	return !b.complete && !b.volumes && !b.ahead && len(b.changes) == 0
+}
 
 // take returns what is pending; an empty batch if nothing is.
 func (st *stream) take() streamBatch {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	b := streamBatch{complete: st.complete, volumes: st.volumes, index: st.index, changes: st.pending}
-	st.complete, st.volumes, st.pending, st.at = false, false, nil, nil
+	b := streamBatch{complete: st.complete, volumes: st.volumes, ahead: st.ahead, index: max(st.index, st.from), changes: st.pending}
+	st.complete, st.volumes, st.ahead, st.pending, st.at = false, false, false, nil, nil
 	return b
 }
 

@@ -28,6 +28,8 @@ type Options struct {
 	Progress io.Writer // receives a description of the progress; nil: none
 	Detached bool      // nodes only register and send heartbeats, and run no allocations
 	Links    int       // nodes per TLS connection, which takes servers with the build tag simfleet; 0: nodes use HTTP
+
+	token string // of requests; "": none
 }
 
 // nodesPerConnection is the number of simulated nodes per connection.
@@ -141,7 +143,7 @@ func (r *run) dial(ctx context.Context) error {
 		connections = 1 + registeringConnections
 	}
 	for range connections {
-		c, err := client.New(client.Config{Address: address, Multiplex: true})
+		c, err := client.New(client.Config{Address: address, Token: r.options.token, Multiplex: true})
 		if err != nil {
 			return err
 		}

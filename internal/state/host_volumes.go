@@ -16,9 +16,19 @@ const hostVolumesName = "host-volumes"
 
 var hostVolumes = declare(noun[api.HostVolume]{
 	name: hostVolumesName, singular: "host volume", verb: "HostVolume", frame: 37,
-	key:     func(v *api.HostVolume) string { return v.ID },
-	stamp:   func(v *api.HostVolume) (create, modify *uint64) { return &v.CreateIndex, &v.ModifyIndex },
-	groups:  func(v *api.HostVolume) []string { return []string{onNode + v.NodeID, ofNamespace + v.Namespace} },
+	key:    func(v *api.HostVolume) string { return v.ID },
+	stamp:  func(v *api.HostVolume) (create, modify *uint64) { return &v.CreateIndex, &v.ModifyIndex },
+	groups: func(v *api.HostVolume) []string { return []string{onNode + v.NodeID, ofNamespace + v.Namespace} },
+	topic:  api.TopicHostVolume,
+	eventKey: func(v *api.HostVolume) EventKey {
+		return EventKey{Key: v.ID, Namespace: v.Namespace, FilterKeys: []string{v.Name, v.NodeID}}
+	},
+	eventType: func(op Op, _ *api.HostVolume) string {
+		if op == Delete {
+			return api.EventTypeVolumeDeleted
+		}
+		return api.EventTypeVolumeUpserted
+	},
 	since:   func(*api.HostVolume) (int, string) { return 3, "create host volumes" },
 	admit:   admitHostVolume,
 	changed: changedHostVolume,
@@ -141,17 +151,12 @@ func changedHostVolume(t *txn, old, new *api.HostVolume) {
 		return
 	}
 	volumes := t.volumesOf(node)
-	if maps.EqualFunc(volumes, node.HostVolumes, sameInfo) {
+	if maps.EqualFunc(volumes, node.HostVolumes, (*api.HostVolumeInfo).Equal) {
 		return
 	}
 	n := node.Copy()
 	n.HostVolumes, n.ModifyIndex = volumes, t.index
 	t.putNode(n)
-}
-
-func sameInfo(a, b *api.HostVolumeInfo) bool {
-	return a.ID == b.ID && a.Path == b.Path && a.ReadOnly == b.ReadOnly && a.Namespace == b.Namespace &&
-		slices.EqualFunc(a.Capabilities, b.Capabilities, func(x, y *api.HostVolumeCapability) bool { return *x == *y })
 }
 
 // volumesOf returns the volumes that tasks can use on a node: the static ones that it reports, and

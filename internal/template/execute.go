@@ -18,6 +18,9 @@ type execution struct {
 	needs   []Dependency
 	missing []Missing
 	scratch *scratch
+	strict  bool // a missing key of a map is an error
+	// described holds the variables of items, by the address of the map.
+	described map[uintptr]*Parent
 }
 
 // functions returns all functions, bound to the execution.
@@ -27,6 +30,7 @@ func (x *execution) functions() template.FuncMap {
 		fnEnter: x.enter,
 		fnLeave: func() string { x.depth--; return "" },
 		fnShow:  x.show,
+		fnField: x.field,
 	}
 	for name, fn := range pure {
 		m[name] = x.adapt(name, fn)

@@ -20,8 +20,7 @@ func (i Item) Value() string { return string(i) }
 // A Tuple is one item of a variable.
 type Tuple struct{ K, V, Key, Value string }
 
-// Items are the items of a variable by key, so that {{.key}} is an item. The methods also see
-// the metadata, which the function meta returns.
+// Items are the items of a variable by key, so that {{.key}} is an item.
 type Items map[string]Item
 
 // Keys returns the keys, sorted.
@@ -55,6 +54,7 @@ func (x *execution) nomadVar(path string) (Items, error) {
 	for key, value := range v.Items {
 		m[key] = Item(value)
 	}
+	x.describe(m, v)
 	return m, nil
 }
 

@@ -42,20 +42,26 @@ func walk(l *parse.ListNode) {
 	for _, n := range l.Nodes {
 		switch n := n.(type) {
 		case *parse.ActionNode:
+			replaceFields(n.Pipe)
 			if len(n.Pipe.Decl) == 0 {
 				show := parse.NewIdentifier(fnShow).SetPos(n.Pos)
 				n.Pipe.Cmds = append(n.Pipe.Cmds, &parse.CommandNode{NodeType: parse.NodeCommand, Pos: n.Pos, Args: []parse.Node{show}})
 			}
 		case *parse.IfNode:
+			replaceFields(n.Pipe)
 			walk(n.List)
 			walk(n.ElseList)
 		case *parse.WithNode:
+			replaceFields(n.Pipe)
 			walk(n.List)
 			walk(n.ElseList)
 		case *parse.RangeNode:
+			replaceFields(n.Pipe)
 			walk(n.List)
 			walk(n.ElseList)
 			n.List.Nodes = append([]parse.Node{callNode(fnStep)}, n.List.Nodes...)
+		case *parse.TemplateNode:
+			replaceFields(n.Pipe)
 		case *parse.ListNode:
 			walk(n)
 		}

@@ -19,7 +19,10 @@ type Options struct {
 }
 
 // A Template is a parsed template. It is safe for concurrent use.
-type Template struct{ t *template.Template }
+type Template struct {
+	t      *template.Template
+	strict bool
+}
 
 // An Error is an error in a template. It contains no value.
 type Error struct {
@@ -65,7 +68,7 @@ func Parse(text string, o Options) (*Template, error) {
 		return nil, syntaxError(err, left, right)
 	}
 	instrument(t)
-	return &Template{t}, nil
+	return &Template{t, o.Strict}, nil
 }
 
 // A Result is the result of a rendering.
@@ -83,7 +86,7 @@ func (t *Template) Render(s Source, l Limits) (r Result, err error) {
 	if err != nil {
 		return r, &Error{Message: "it cannot be prepared"}
 	}
-	x := &execution{budget: newBudget(l), source: s, asked: map[Dependency]bool{}}
+	x := &execution{budget: newBudget(l), source: s, strict: t.strict, asked: map[Dependency]bool{}}
 	w := &writer{b: x.budget}
 	defer func() {
 		if recover() != nil { // a value of a kind that the library does not expect
@@ -157,4 +160,9 @@ func executionError(err error) error {
 // A failure is the error of a function of this package.
 type failure struct{ function, reason string }
 
-func (f *failure) Error() string { return "function " + f.function + ": " + f.reason }
+func (f *failure) Error() string {
+	if f.function == "" {
+		return f.reason
+	}
+	return "function " + f.function + ": " + f.reason
+}

@@ -32,8 +32,8 @@ func (s values) File(path string) (string, error) {
 func (s values) Choose(all []ServiceInstance, n int, key string) []ServiceInstance { return all[:n] }
 
 var testValues = values{
-	{Variable, "", "nomad/jobs/web"}: {State: Present, Items: map[string]string{"user": "ada", "pass": "p4ss"}},
-	{Variable, "prod", "shared/db"}:  {State: Present, Items: map[string]string{"host": "db1"}},
+	{Variable, "", "nomad/jobs/web"}: {State: Present, Items: map[string]string{"user": "ada", "pass": "p4ss"}, Metadata: VariableMetadata{Namespace: "default", Path: "nomad/jobs/web", ModifyIndex: 7}},
+	{Variable, "prod", "shared/db"}:  {State: Present, Items: map[string]string{"host": "db1", "Parent": "mine"}, Metadata: VariableMetadata{Namespace: "prod", Path: "shared/db"}},
 	{Variable, "", "other"}:          {State: Forbidden},
 	{Variable, "", "none"}:           {State: Absent},
 	{Variables, "", "nomad/jobs"}:    {State: Present, Variables: []VariableMetadata{{Path: "nomad/jobs/api"}, {Path: "nomad/jobs/web"}}},
@@ -56,13 +56,18 @@ func render(t *testing.T, text string) (Result, error) {
 func TestFunctions(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain": "plain",
-		`{{with nomadVar "nomad/jobs/web"}}{{.user}}:{{.pass}}{{end}}`:                                                    "ada:p4ss",
-		`{{(nomadVar "nomad/jobs/web").user.Value | toUpper}}`:                                                            "ADA",
-		`{{with nomadVar "shared/db@prod"}}{{.host}}{{end}}`:                                                              "db1",
-		`{{range $k, $v := nomadVar "nomad/jobs/web"}}{{$k}}={{$v}};{{end}}`:                                              "pass=p4ss;user=ada;",
-		`{{range (nomadVar "nomad/jobs/web").Tuples}}{{.K}}={{.V}};{{end}}`:                                               "pass=p4ss;user=ada;",
-		`{{(nomadVar "nomad/jobs/web").Keys | join ","}} {{(nomadVar "nomad/jobs/web").Values | join ","}}`:               "pass,user p4ss,ada",
-		`{{if eq (nomadVar "nomad/jobs/web").user "ada"}}yes{{end}}`:                                                      "yes",
+		`{{with nomadVar "nomad/jobs/web"}}{{.user}}:{{.pass}}{{end}}`:                                      "ada:p4ss",
+		`{{(nomadVar "nomad/jobs/web").user.Value | toUpper}}`:                                              "ADA",
+		`{{with nomadVar "shared/db@prod"}}{{.host}}{{end}}`:                                                "db1",
+		`{{range $k, $v := nomadVar "nomad/jobs/web"}}{{$k}}={{$v}};{{end}}`:                                "pass=p4ss;user=ada;",
+		`{{range (nomadVar "nomad/jobs/web").Tuples}}{{.K}}={{.V}};{{end}}`:                                 "pass=p4ss;user=ada;",
+		`{{(nomadVar "nomad/jobs/web").Keys | join ","}} {{(nomadVar "nomad/jobs/web").Values | join ","}}`: "pass,user p4ss,ada",
+		`{{with nomadVar "nomad/jobs/web"}}{{.Metadata.Path}}#{{.Metadata.ModifyIndex}} {{.Metadata}} {{.Parent.Metadata.Namespace}} {{.Parent.Items.user}} {{.Parent.Path}}{{end}}`: "nomad/jobs/web#7 nomad/jobs/web default ada nomad/jobs/web",
+		`{{$v := nomadVar "nomad/jobs/web"}}{{$v.Metadata.Path | toUpper}} {{(nomadVar "nomad/jobs/web").Metadata.Path}} {{if $v.Metadata}}yes{{end}}`:                               "NOMAD/JOBS/WEB nomad/jobs/web yes",
+		`{{with nomadVar "shared/db@prod"}}{{.Parent}} {{.Metadata.Namespace}}{{with .Metadata}} {{.Path}}{{end}}{{end}}`:                                                            "mine prod shared/db",
+		`{{range sprig_list (nomadVar "nomad/jobs/web")}}{{template "m" .Parent.Metadata}}{{end}}{{define "m"}}{{.Path}}{{end}}`:                                                     "nomad/jobs/web",
+		`{{$d := parseJSON "{\"Metadata\":{\"a\":1},\"b\":{\"Parent\":2}}"}}{{$d.Metadata.a}}{{$d.b.Parent}}{{$d.b.Metadata}}`:                                                       "12<no value>",
+		`{{if eq (nomadVar "nomad/jobs/web").user "ada"}}yes{{end}}`:                                                                                                                 "yes",
 		`{{nomadVar "nomad/jobs/web" | toJSON}}`:                                                                          `{"pass":"p4ss","user":"ada"}`,
 		`{{nomadVarExists "nomad/jobs/web"}} {{nomadVarExists "none"}} {{nomadVarExists "other"}}`:                        "true false false",
 		`{{range nomadVarList "nomad/jobs"}}{{.}} {{.Path}} {{end}}`:                                                      "nomad/jobs/api nomad/jobs/api nomad/jobs/web nomad/jobs/web ",

@@ -39,6 +39,8 @@ func FromNomad(u *url.URL) (string, bool) {
 	}
 	namespace := u.Query().Get("namespace")
 	switch {
+	case parts[0] == "jobs" && len(parts) == 2 && parts[1] == "run":
+		return "", false // to run a job: the same in both
 	case parts[0] == "jobs" && len(parts) > 1:
 		return fromJob(parts[1:], namespace), true
 	case parts[0] == "allocations" && len(parts) > 1:
@@ -65,9 +67,6 @@ func FromNomad(u *url.URL) (string, bool) {
 
 // fromJob maps NAME@NAMESPACE, and what follows it.
 func fromJob(parts []string, namespace string) string {
-	if parts[0] == "run" && len(parts) == 1 {
-		return page("jobs")
-	}
 	name, ns := cutNamespace(parts[0])
 	if ns == "" {
 		ns = namespace

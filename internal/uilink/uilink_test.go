@@ -28,7 +28,7 @@ func TestPagesOfNomadLeadToOurs(t *testing.T) {
 		"/ui/jobs/web@default/evaluations":                          "/ui/job/web/history",
 		"/ui/jobs/web@default/services":                             "/ui/job/web",
 		"/ui/jobs/web@default/frontend":                             "/ui/job/web/instances",
-		"/ui/jobs/run":                                              "/ui/jobs",
+		"/ui/jobs/run":                                              "", // our page, too
 		"/ui/jobs/run@default":                                      "/ui/job/run",
 		"/ui/evaluations?currentEval=9f12":                          "/ui/evaluations?evaluation=9f12",
 		"/ui/evaluations?currentEval=9f12%26x":                      "/ui/evaluations?evaluation=9f12%26x",
@@ -127,5 +127,25 @@ func TestNamesSurviveAnAddress(t *testing.T) {
 	}
 	if address, ok := List("weather"); ok {
 		t.Errorf("weather is at %s", address)
+	}
+}
+
+func TestOurPagesStayWhereTheyAre(t *testing.T) {
+	pages := []string{
+		"/ui/", "/ui/jobs/run", "/ui/job/web/logs?namespace=dev", "/ui/allocation/5f3e/exec", "/ui/node/5f3e/images", "/ui/services/routes", "/ui/services/router",
+		"/ui/access/tokens", "/ui/access/policies?policy=web", "/ui/evaluations?evaluation=5f3e", "/ui/rollouts?deployment=5f3e", "/ui/stacks?view=list",
+		"/ui/variables?path=nomad/jobs/web", "/ui/oidc/callback?code=x&state=y",
+	}
+	for _, list := range Lists() {
+		pages = append(pages, "/ui/"+list)
+	}
+	for _, address := range pages {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if to, ok := FromNomad(u); ok {
+			t.Errorf("%s leads to %s", address, to)
+		}
 	}
 }

@@ -32,6 +32,7 @@ func NodeImages(p *term.Page, n *api.NodeImages, wide bool) {
 	if n.ServersAway {
 		p.Line("The servers do not answer the node: it keeps every image that a registered job may need.")
 	}
+	prefetches(p, n.Prefetches)
 	if len(n.Images) == 0 {
 		p.Line("No images. The node pulls an image when it starts a container of it.")
 		return
@@ -45,6 +46,27 @@ func NodeImages(p *term.Page, n *api.NodeImages, wide bool) {
 		})
 	}
 	p.TableLess([]string{"Image", "Digest", "Size", "Frees", "Running", "Last Used", "Used By", "Next Collection"}, rows, "Frees", "Digest", "Running", "Used By")
+}
+
+// prefetches writes the images that the node pulls ahead of rollouts.
+func prefetches(p *term.Page, list []*api.NodePrefetch) {
+	if len(list) == 0 {
+		return
+	}
+	p.Section("Prefetches")
+	var rows [][]string
+	for _, f := range list {
+		job := f.JobID
+		if f.Namespace != api.DefaultNamespace {
+			job += "@" + f.Namespace
+		}
+		status := f.Status
+		if f.Message != "" {
+			status += ": " + f.Message
+		}
+		rows = append(rows, []string{job, strconv.FormatUint(f.JobVersion, 10), f.Task, human.Dash(f.Image), status})
+	}
+	p.TableLess([]string{"Job", "Version", "Task", "Image", "Status"}, rows, "Task")
 }
 
 // CollectedImages writes what a requested collection removed.
@@ -137,6 +159,10 @@ func imageUsers(i *api.NodeImage, wide bool) string {
 		name := u.JobID
 		if u.Namespace != api.DefaultNamespace {
 			name += "@" + u.Namespace
+		}
+		if u.Prefetched != nil && u.Prefetched.Pending {
+			present = append(present, fmt.Sprintf("%s: prefetched for version %d", name, u.Prefetched.JobVersion))
+			continue
 		}
 		if len(u.JobVersions) == 0 && len(u.AllocIDs) == 0 {
 			former = append(former, "("+name+")")

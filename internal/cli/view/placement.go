@@ -103,7 +103,8 @@ func askedFor(m *api.PlacementMetrics, dimension string) string {
 		case strings.HasPrefix(dimension, "cpu") && r.CPU != nil:
 			total, unit = total+*r.CPU, " MHz"
 		case strings.HasPrefix(dimension, "memory") && r.MemoryMB != nil:
-			total, unit = total+*r.MemoryMB, " MiB"
+			memory, _ := r.Memory()
+			total, unit = total+memory, " MiB"
 		case strings.HasPrefix(dimension, "disk") && r.DiskMB != nil:
 			total, unit = total+*r.DiskMB, " MiB"
 		}

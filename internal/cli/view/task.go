@@ -129,6 +129,19 @@ func TaskKind(a *api.Allocation, name string) string {
 	return t.Lifecycle.Hook
 }
 
+// secretsOf returns the size that the task requests for its directory of secrets.
+func secretsOf(a *api.Allocation, name string) int {
+	if a.Job == nil {
+		return 0
+	}
+	if g := a.Job.Group(a.Group); g != nil {
+		if t := g.Task(name); t != nil {
+			return t.SecretsMB()
+		}
+	}
+	return 0
+}
+
 // taskResources describes the resources that a task holds on its node.
 func taskResources(a *api.Allocation, name string) string {
 	if a.AllocatedResources == nil || a.AllocatedResources.Tasks[name] == nil {
@@ -138,6 +151,9 @@ func taskResources(a *api.Allocation, name string) string {
 	text := fmt.Sprintf("%d MHz, %s", t.CPU.CPUShares, human.Megabytes(t.Memory.MemoryMB))
 	if t.Memory.MemoryMaxMB > t.Memory.MemoryMB {
 		text += " (up to " + human.Megabytes(t.Memory.MemoryMaxMB) + ")"
+	}
+	if mb := secretsOf(a, name); mb > 0 {
+		text += ", of which " + human.Megabytes(int64(mb)) + " for secrets"
 	}
 	if cores := t.CPU.ReservedCores; len(cores) > 0 {
 		text += ", cores " + api.FormatCores(cores)

@@ -5,7 +5,7 @@
 //
 //	ALLOC/alloc/{data,logs,tmp}   shared by the group's tasks
 //	ALLOC/TASK/{local,tmp}        the task's own
-//	SECRETS/ALLOC/TASK            the task's secrets, on a memory file system when
+//	SECRETS/ALLOC/TASK            the task's secrets, a memory file system of its own when
 //	                              the agent is root; ALLOC/TASK/secrets points there
 //
 // Secrets lie outside ALLOC, so code that is confined to ALLOC, such as the file API, cannot
@@ -18,6 +18,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/reeve-run/reeve/internal/node/beneath"
 	"github.com/reeve-run/reeve/internal/node/driver"
@@ -82,10 +83,16 @@ func (t *Tree) Task(alloc, task string) driver.Dir {
 	}
 }
 
-// Build creates the directories of a task, and those that it shares, for the user that runs
-// it. A task without a root of its own reaches its secrets through a link beside local.
-// Build may be repeated, and other tasks of the group may be running.
-func (t *Tree) Build(alloc, task string, owner Owner, link bool) error {
+// A Layout describes the directories of a task.
+type Layout struct {
+	Owner     Owner // the user that runs the task
+	Link      bool  // reports whether a link beside local leads to the secrets: for a task without a root of its own
+	SecretsMB int   // size of the directory of secrets; 0: DefaultSecretsMB
+}
+
+// Build creates the directories of a task, and those that it shares. Build may be repeated, and other
+// tasks of the group may be running.
+func (t *Tree) Build(alloc, task string, l Layout) error {
 	t.busy <- struct{}{}
 	defer func() { <-t.busy }()
 	d := t.Task(alloc, task)
@@ -116,14 +123,14 @@ func (t *Tree) Build(alloc, task string, owner Owner, link bool) error {
 		{shared, "data", 0o777, Owner{}},
 		{shared, "logs", 0o777 | os.ModeSticky, Owner{}}, // a task may add files, but not remove the supervisor's
 		{shared, "tmp", 0o777, Owner{}},
-		{own, "local", 0o755, owner},
-		{own, "tmp", 0o777 | os.ModeSticky, owner},
+		{own, "local", 0o755, l.Owner},
+		{own, "tmp", 0o777 | os.ModeSticky, l.Owner},
 	} {
 		if err := makeOwned(dir.in, dir.name, dir.mode, dir.owner); err != nil {
 			return err
 		}
 	}
-	if err := t.buildSecrets(d, owner); err != nil || !link {
+	if err := t.buildSecrets(d, l); err != nil || !l.Link {
 		return err
 	}
 	return own.Link(d.Secrets, "secrets")
@@ -139,7 +146,7 @@ func makeOwned(in *beneath.Dir, name string, mode os.FileMode, owner Owner) erro
 	return owner.take(dir)
 }
 
-func (t *Tree) buildSecrets(d driver.Dir, owner Owner) error {
+func (t *Tree) buildSecrets(d driver.Dir, l Layout) error {
 	if err := t.checkSecrets(); err != nil {
 		return err
 	}
@@ -147,23 +154,31 @@ func (t *Tree) buildSecrets(d driver.Dir, owner Owner) error {
 	if err := makeDir(of, 0o711); err != nil {
 		return err
 	}
+	if t.inMemory {
+		return mountTask(d.Secrets, l)
+	}
 	in, err := beneath.Open(of)
 	if err != nil {
 		return fmt.Errorf("open the allocation's secrets: %w", err)
 	}
 	defer in.Close()
-	return makeOwned(in, filepath.Base(d.Secrets), 0o700, owner)
+	return makeOwned(in, filepath.Base(d.Secrets), 0o700, l.Owner)
 }
 
 // Remove deletes an allocation's directories.
 func (t *Tree) Remove(alloc string) error {
 	t.busy <- struct{}{}
 	defer func() { <-t.busy }()
-	return errors.Join(removeAll(t.secrets, alloc), removeAll(t.root, alloc))
+	return errors.Join(t.RemoveSecrets(alloc), removeAll(t.root, alloc))
 }
 
 // RemoveSecrets deletes an ended allocation's secrets.
-func (t *Tree) RemoveSecrets(alloc string) error { return removeAll(t.secrets, alloc) }
+func (t *Tree) RemoveSecrets(alloc string) error {
+	if err := unmountTasks(filepath.Join(t.secrets, alloc)); err != nil {
+		return err
+	}
+	return removeAll(t.secrets, alloc)
+}
 
 // removeAll deletes a directory of the tree, which tasks may have filled with anything.
 func removeAll(dir, name string) error {
@@ -178,17 +193,20 @@ func removeAll(dir, name string) error {
 	return in.RemoveAll(name)
 }
 
-// List returns the ids of the allocations that have a directory.
+// List returns the ids of the allocations that have a directory of any kind.
 func (t *Tree) List() ([]string, error) {
-	entries, err := os.ReadDir(t.root)
-	if err != nil {
-		return nil, fmt.Errorf("list the allocations' directories: %w", err)
+	var names []string
+	for _, dir := range []string{t.root, t.secrets} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, fmt.Errorf("list the allocations' directories: %w", err)
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
 	}
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names, nil
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }
 
 // makeDir creates a directory with exactly that mode, regardless of the umask. No task can write

@@ -24,9 +24,14 @@ func tree(t *testing.T) *Tree {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		entries, _ := os.ReadDir(d.secrets)
-		for _, e := range entries {
-			os.RemoveAll(filepath.Join(d.secrets, e.Name()))
+		names, err := d.List()
+		if err != nil {
+			t.Error(err)
+		}
+		for _, alloc := range names {
+			if err := d.RemoveSecrets(alloc); err != nil {
+				t.Error(err)
+			}
 		}
 		d.Close()
 	})
@@ -45,7 +50,7 @@ func mode(t *testing.T, path string) string {
 func TestLayout(t *testing.T) {
 	d := tree(t)
 	for range 2 { // it may be repeated
-		if err := d.Build("one", "web", Owner{}, true); err != nil {
+		if err := d.Build("one", "web", Layout{Link: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,7 +94,7 @@ func TestDirectoriesBelongToTheTasksUser(t *testing.T) {
 	if os.Geteuid() == 0 {
 		want = 65534
 	}
-	if err := d.Build("one", "web", owner, false); err != nil {
+	if err := d.Build("one", "web", Layout{Owner: owner}); err != nil {
 		t.Fatal(err)
 	}
 	dir := d.Task("one", "web")
@@ -113,7 +118,7 @@ func TestSecretsOfDataDirectoriesThatAreGoneAreRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := gone.Build("one", "web", Owner{}, false); err != nil {
+	if err := gone.Build("one", "web", Layout{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.RemoveAll(filepath.Join(dir, "gone")); err != nil {
@@ -140,7 +145,7 @@ func TestSomethingInTheWayIsTold(t *testing.T) {
 	if err := os.WriteFile(d.Root("one"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := d.Build("one", "web", Owner{}, false)
+	err := d.Build("one", "web", Layout{})
 	if err == nil || !strings.Contains(err.Error(), "something that is not a directory is in its place") {
 		t.Errorf("error = %v", err)
 	}
@@ -154,7 +159,7 @@ func TestBuildChangesNothingOfTheHost(t *testing.T) {
 	if err := os.Mkdir(host, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Build("one", "web", Owner{}, false); err != nil {
+	if err := d.Build("one", "web", Layout{}); err != nil {
 		t.Fatal(err)
 	}
 	data := filepath.Join(d.Task("one", "web").Alloc, "data")
@@ -172,7 +177,7 @@ func TestBuildChangesNothingOfTheHost(t *testing.T) {
 		}
 	}()
 	for range 20_000 {
-		d.Build("one", "other", Owner{}, false) // fails now and then
+		d.Build("one", "other", Layout{}) // fails now and then
 	}
 	close(stop)
 	<-stopped

@@ -20,7 +20,7 @@ func (t *Tree) WriteToken(alloc, task, file, secret string, owner Owner) error {
 	t.writes <- struct{}{}
 	defer func() { <-t.writes }()
 	if err := t.writeToken(alloc, task, path.Clean(file), secret, owner); err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
+		return fmt.Errorf("write %s: %w", file, t.explainFull(alloc, task, file, err))
 	}
 	return nil
 }
@@ -53,6 +53,9 @@ func (t *Tree) openArea(alloc, task, area string) (*beneath.Dir, error) {
 	above, below := t.Root(alloc), task+"/local"
 	switch area {
 	case "secrets":
+		if err := t.CheckMount(alloc, task); err != nil {
+			return nil, err
+		}
 		above, below = filepath.Split(t.Task(alloc, task).Secrets)
 	case "local":
 	default:

@@ -16,7 +16,7 @@ func TestDataIsInherited(t *testing.T) {
 	}
 	t.Cleanup(tree.Close)
 	for _, task := range []string{"web", "gone"} {
-		if err := tree.Build("old", task, Owner{}, false); err != nil {
+		if err := tree.Build("old", task, Layout{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -33,7 +33,7 @@ func TestDataIsInherited(t *testing.T) {
 		if err := tree.Inherit("old", "new", []string{"web", "added"}); err != nil {
 			t.Fatal(err)
 		}
-		if err := tree.Build("new", "web", Owner{}, false); err != nil {
+		if err := tree.Build("new", "web", Layout{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestWhatIsNewerIsNotReplaced(t *testing.T) {
 	}
 	t.Cleanup(tree.Close)
 	for _, alloc := range []string{"old", "new"} {
-		if err := tree.Build(alloc, "web", Owner{}, false); err != nil {
+		if err := tree.Build(alloc, "web", Layout{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(tree.Task(alloc, "web").Local, "db"), []byte(alloc), 0o600); err != nil {

@@ -26,7 +26,7 @@ func openTree(t *testing.T) *Tree {
 
 func TestWhatIsPackedUnpacksTheSame(t *testing.T) {
 	here, there := openTree(t), openTree(t)
-	if err := here.Build("old", "web", Owner{}, false); err != nil {
+	if err := here.Build("old", "web", Layout{}); err != nil {
 		t.Fatal(err)
 	}
 	local := here.Task("old", "web").Local
@@ -55,7 +55,7 @@ func TestWhatIsPackedUnpacksTheSame(t *testing.T) {
 	if err := there.Unpack("new", []string{"web"}, bytes.NewReader(whole)); err != nil {
 		t.Fatal(err)
 	}
-	if err := there.Build("new", "web", Owner{}, false); err != nil {
+	if err := there.Build("new", "web", Layout{}); err != nil {
 		t.Fatal(err)
 	}
 	local = there.Task("new", "web").Local
@@ -112,7 +112,7 @@ func TestAnArchiveCannotWriteElsewhere(t *testing.T) {
 
 func TestTreesThatAreTooDeepAreNotPacked(t *testing.T) {
 	d := tree(t)
-	if err := d.Build("one", "web", Owner{}, false); err != nil {
+	if err := d.Build("one", "web", Layout{}); err != nil {
 		t.Fatal(err)
 	}
 	deep := filepath.Join(d.Task("one", "web").Local, strings.Repeat("d/", 2*maxNested))

@@ -15,7 +15,7 @@ func TestPayloadIsWrittenBelowLocal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Build("a", "task", Owner{}, false); err != nil {
+	if err := d.Build("a", "task", Layout{}); err != nil {
 		t.Fatal(err)
 	}
 	local := d.Task("a", "task").Local
@@ -34,7 +34,7 @@ func TestPayloadFollowsNoLinkOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Build("a", "task", Owner{}, false); err != nil {
+	if err := d.Build("a", "task", Layout{}); err != nil {
 		t.Fatal(err)
 	}
 	precious := filepath.Join(t.TempDir(), "precious")
@@ -69,7 +69,7 @@ func TestPayloadIsNotHeldUpByAPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Build("a", "task", Owner{}, false); err != nil {
+	if err := d.Build("a", "task", Layout{}); err != nil {
 		t.Fatal(err)
 	}
 	input := filepath.Join(d.Task("a", "task").Local, "input")

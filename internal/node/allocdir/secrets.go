@@ -23,11 +23,9 @@ const (
 
 // secretsDir returns the directory for the secrets of dataDir's allocations.
 //
-// An agent that is root keeps them on a memory file system that all agents of the machine
-// share, bounded so that no task can fill the machine's /run. All tasks share one mount:
-// with a mount per task, every start of an isolated task would copy all mounts. It lies
-// outside dataDir, so that the removal of dataDir never meets a mount. Where the mount is
-// not possible, secrets are files in dataDir, in directories of mode 0700.
+// An agent that is root keeps them in memory: all agents of the machine share a memory file system, in which
+// each task has a mount of its own (see memory.go). It lies outside dataDir, so that the removal of dataDir
+// never meets a mount. Where mounts are not possible, secrets are files in dataDir, in directories of mode 0700.
 func secretsDir(dataDir string) string {
 	plain := filepath.Join(dataDir, "secrets")
 	if os.Geteuid() != 0 {
@@ -40,6 +38,9 @@ func secretsDir(dataDir string) string {
 	}
 	return dir
 }
+
+// Private returns the directories of an agent's files, which no task may see as a whole.
+func Private(dataDir string) []string { return []string{dataDir, sharedSecrets} }
 
 // claimSecrets prepares the shared directory, and records the owner of dir in a link beside
 // it. It removes the secrets of data directories that no longer exist.
@@ -65,8 +66,9 @@ func claimSecrets(dir, dataDir string) error {
 	}
 	for _, link := range links {
 		if _, err := os.Stat(link); errors.Is(err, fs.ErrNotExist) {
-			os.RemoveAll(strings.TrimSuffix(link, ownerSuffix))
-			os.Remove(link)
+			if removeAllSecrets(strings.TrimSuffix(link, ownerSuffix)) == nil {
+				os.Remove(link)
+			}
 		}
 	}
 	if err := os.Symlink(dataDir, dir+ownerSuffix); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -87,25 +89,17 @@ const ownerSuffix = ".of"
 // mountSecrets mounts the memory file system at dir if it is not mounted. The caller holds
 // the lock.
 func mountSecrets(dir string) error {
-	var own, parent unix.Stat_t
+	var own unix.Stat_t
 	if err := unix.Lstat(dir, &own); err != nil {
-		return err
-	}
-	if err := unix.Lstat(filepath.Dir(dir), &parent); err != nil {
 		return err
 	}
 	if own.Uid != 0 {
 		return fmt.Errorf("%s belongs to user %d", dir, own.Uid)
 	}
-	if own.Dev != parent.Dev {
-		return nil
+	if mounted, err := isMount(dir); err != nil || mounted {
+		return err
 	}
-	const flags, options = unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC, "mode=0711,size=" + sharedSecretsSize
-	err := unix.Mount("reeve-secrets", dir, "tmpfs", flags, options+",noswap")
-	if errors.Is(err, unix.EINVAL) { // noswap needs Linux 6.4
-		err = unix.Mount("reeve-secrets", dir, "tmpfs", flags, options)
-	}
-	return err
+	return mountMemory(dir, "mode=0711,size="+sharedSecretsSize)
 }
 
 // checkSecrets verifies that secrets are still in memory: another program may have unmounted the file
@@ -127,9 +121,8 @@ func (t *Tree) checkSecrets() error {
 // isMountedIn reports whether the shared directory above dir is a mount of its own, and not a part of
 // a larger memory file system such as /run.
 func isMountedIn(dir string) bool {
-	var own, parent unix.Stat_t
-	shared := filepath.Dir(dir)
-	return unix.Lstat(shared, &own) == nil && unix.Lstat(filepath.Dir(shared), &parent) == nil && own.Dev != parent.Dev
+	mounted, err := isMount(filepath.Dir(dir))
+	return err == nil && mounted
 }
 
 // SecretStorage describes where secrets are: "memory", or "disk" if the agent cannot mount a file system.

@@ -18,7 +18,7 @@ func TestNoSecretIsWrittenToADirectoryWithoutItsMount(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tree.Close()
-	if err := tree.Build("a", "task", Owner{}, true); err != nil {
+	if err := tree.Build("a", "task", Layout{Link: true}); err != nil {
 		t.Fatal(err)
 	}
 	if err := tree.Remove("a"); err != nil {
@@ -30,7 +30,7 @@ func TestNoSecretIsWrittenToADirectoryWithoutItsMount(t *testing.T) {
 	if err := os.MkdirAll(tree.secrets, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	if err := tree.Build("b", "task", Owner{}, true); err == nil || !strings.Contains(err.Error(), "restart the agent") {
+	if err := tree.Build("b", "task", Layout{Link: true}); err == nil || !strings.Contains(err.Error(), "restart the agent") {
 		t.Errorf("the error is %v", err)
 	}
 	if entries, err := os.ReadDir(tree.secrets); err != nil || len(entries) != 0 {

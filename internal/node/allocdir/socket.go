@@ -20,6 +20,9 @@ const SocketName = "api.sock"
 func (t *Tree) Listen(alloc, task string, owner Owner) (net.Listener, error) {
 	t.writes <- struct{}{}
 	defer func() { <-t.writes }()
+	if err := t.CheckMount(alloc, task); err != nil {
+		return nil, fmt.Errorf("create the socket of the API: %w", err)
+	}
 	above, name := filepath.Split(t.Task(alloc, task).Secrets)
 	root, err := beneath.Open(above)
 	if err != nil {
@@ -35,7 +38,7 @@ func (t *Tree) Listen(alloc, task string, owner Owner) (net.Listener, error) {
 	if owner.set {
 		uid, gid = owner.uid, owner.gid
 	}
-	l, err := root.Listen(dir, SocketName, uid, gid)
+	l, err := dir.Listen(SocketName, uid, gid)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func TestListenFollowsNoLinkOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Build("a", "task", owner, false); err != nil {
+	if err := d.Build("a", "task", Layout{Owner: owner}); err != nil {
 		t.Fatal(err)
 	}
 	secrets := d.Task("a", "task").Secrets
@@ -46,7 +46,10 @@ func TestListenFollowsNoLinkOut(t *testing.T) {
 		t.Error("the socket answers after its end")
 	}
 	elsewhere := t.TempDir()
-	if err := os.RemoveAll(secrets); err != nil {
+	if err := d.RemoveSecrets("a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Dir(secrets), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(elsewhere, secrets); err != nil {

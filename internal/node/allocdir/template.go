@@ -37,7 +37,7 @@ func (t *Tree) WriteTemplate(alloc, task, file string, content []byte, mode fs.F
 	t.writes <- struct{}{}
 	defer func() { <-t.writes }()
 	if err := t.writeTemplate(alloc, task, file, content, mode, owner); err != nil {
-		return fmt.Errorf("write %s: %w", file, err)
+		return fmt.Errorf("write %s: %w", file, t.explainFull(alloc, task, file, err))
 	}
 	return nil
 }

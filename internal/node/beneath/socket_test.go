@@ -68,7 +68,7 @@ func TestListenReplacesWhatATaskMade(t *testing.T) {
 		must(t, err)
 		into, err := root.Dir("task")
 		must(t, err)
-		l, err := root.Listen(into, "api.sock", -1, -1)
+		l, err := into.Listen("api.sock", -1, -1)
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
 			continue
@@ -81,7 +81,7 @@ func TestListenReplacesWhatATaskMade(t *testing.T) {
 			t.Errorf("%s: no connection", what)
 		}
 		must(t, l.Close())
-		if names, err := os.ReadDir(above); err != nil || len(names) != 1 {
+		if names, err := os.ReadDir(filepath.Dir(path)); err != nil || len(names) != 1 {
 			t.Errorf("%s: it left %v, %v", what, names, err)
 		}
 		if _, err := os.Lstat(path); err != nil {
@@ -103,7 +103,7 @@ func TestListenTakesOneName(t *testing.T) {
 	must(t, err)
 	defer root.Close()
 	for _, name := range []string{"", ".", "..", "a/b", "../x"} {
-		if l, err := root.Listen(root, name, -1, -1); err == nil {
+		if l, err := root.Listen(name, -1, -1); err == nil {
 			t.Errorf("%q: %v", name, l.Addr())
 		}
 	}

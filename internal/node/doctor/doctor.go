@@ -47,7 +47,11 @@ type Facts struct {
 	Root      bool      // reports whether the process runs as root
 	System    System
 	Wanted    Wanted
+	Specs     []SpecProblem
 }
+
+// A SpecProblem is a CDI specification of devices that a node does not use.
+type SpecProblem struct{ File, Problem string }
 
 // Wanted names what the agent's configuration expects of the machine.
 type Wanted struct {

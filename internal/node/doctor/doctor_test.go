@@ -114,6 +114,7 @@ func TestEachLackIsToldWithItsFix(t *testing.T) {
 		{"no git", func(f *Facts) { f.System.Git = false }, "artifacts", "git", Warning, "git", "apt-get install git"},
 		{"no isolation of artifacts", func(f *Facts) { f.Node.Attributes["artifact.isolation"] = "none" }, "artifacts", "isolation", Warning, "not isolated", "Landlock"},
 		{"no landlock", func(f *Facts) { f.System.Landlock = 0 }, "landlock", "interface", Missing, "no Landlock", "lsm="},
+		{"a broken CDI specification", func(f *Facts) { f.Specs = []SpecProblem{{"/etc/cdi/x.json", "it has no devices"}} }, "devices", "/etc/cdi/x.json", Warning, "it has no devices", "remove it"},
 		{"swapped secrets", func(f *Facts) { f.System.NoSwap, f.System.Swap = false, true }, "secrets", "storage", Warning, "swap", "swapoff"},
 		{"secrets on disk", func(f *Facts) { f.Root = false }, "secrets", "storage", Warning, "on disk", "as root"},
 		{"no directory of a volume", func(f *Facts) { f.Node.HostVolumes = nil }, "host volumes", "data", Missing, "not a directory", `host_volume "data"`},

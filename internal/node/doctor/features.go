@@ -192,6 +192,9 @@ func (f *Facts) configured() []Check {
 		_, ok := f.Node.HostNetworks[name]
 		all = append(all, check("host networks", name, ok, "has an address", Missing, "no address of this machine is in it", "correct cidr or interface in client { host_network \""+name+"\" { } }"))
 	}
+	for _, p := range f.Specs {
+		all = append(all, check("devices", p.File, false, "", Warning, "tasks get no device of this CDI specification: "+p.Problem, "correct the file, or remove it"))
+	}
 	if f.Node.Resources == nil {
 		return all
 	}

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -72,6 +73,8 @@ type Task struct {
 	Daemon       bool   // the processes that its main process leaves behind are the task
 	// Mounts are volumes and other additions to what the task sees, in this order.
 	Mounts []Mount
+	// Devices are the device nodes of the devices that the task holds.
+	Devices []Device
 	// Network is the group's own network; nil: the task uses the network of the host.
 	Network *Network
 	// DNS configures the resolver of a task that uses the network of the host, and Resolver is the whole text
@@ -102,6 +105,23 @@ type Mount struct {
 	ReadOnly    bool
 	Propagation string // "private" (the same as ""), "host-to-task" or "bidirectional"
 	WithoutLink bool   // fails if Source contains a symbolic link: tasks can change the directories on the way
+}
+
+// A Device is a device node of the host that a task may open.
+type Device struct {
+	Source      string // an absolute path of the host
+	Target      string // an absolute path below /dev, as the task sees it
+	Permissions string // of "rwm": read, write, make other nodes of it
+}
+
+// Mode returns the permissions of a file that its owner may use in that way.
+func (d Device) Mode() (mode uint32) {
+	for i, bits := range map[string]uint32{"r": 0o400, "w": 0o200} {
+		if strings.Contains(d.Permissions, i) {
+			mode |= bits
+		}
+	}
+	return mode
 }
 
 // Network describes the network that the tasks of a group share.

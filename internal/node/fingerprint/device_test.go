@@ -5,34 +5,10 @@ package fingerprint
 
 import (
 	"net/netip"
-	"os"
-	"path/filepath"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/reeve-run/reeve/api"
 )
-
-func TestADeviceWithoutItsFileIsNotHealthy(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "dev")
-	declared := []*api.NodeDeviceGroup{{Vendor: "v", Type: "t", Name: "n", Instances: []*api.NodeDevice{{ID: file}, {ID: "serial-7"}}}}
-	health := func() (list []bool) {
-		for _, d := range Devices(declared)[0].Instances {
-			list = append(list, d.Healthy)
-		}
-		return list
-	}
-	if diff := cmp.Diff([]bool{false, true}, health()); diff != "" {
-		t.Errorf("before the file exists (-want +got):\n%s", diff)
-	}
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]bool{true, true}, health()); diff != "" {
-		t.Errorf("when the file exists (-want +got):\n%s", diff)
-	}
-}
 
 func TestKeptCoresAreNotReservable(t *testing.T) {
 	m := &Machine{Attributes: map[string]string{}, Resources: &api.NodeResources{CPU: api.NodeCPU{ReservableCPUCores: []uint16{0, 1, 2, 3}}}}

@@ -34,14 +34,15 @@ type Puller struct {
 // A Request names an image and its user.
 type Request struct {
 	Image     string
-	Owner     string                // of the lease
-	Use       []store.Use           // whose image it is
-	Platform  *v1.Platform          // nil: the node's
-	Login     *registry.Credentials // nil: those of the keychain
-	Anonymous bool                  // pull without credentials if the keychain fails
-	Layout    *os.Root              // directory of an OCI layout to read instead of a registry
-	Source    registry.Source       // to read instead of a registry; it holds one image
-	Progress  func(Progress)        // may be nil; called by one goroutine at a time
+	Owner     string                  // of the lease
+	Use       []store.Use             // whose image it is
+	Platform  *v1.Platform            // nil: the node's
+	Login     *registry.Credentials   // nil: those of the keychain
+	Anonymous bool                    // pull without credentials if the keychain fails
+	Layout    *os.Root                // directory of an OCI layout to read instead of a registry
+	Source    registry.Source         // to read instead of a registry; it holds one image
+	Progress  func(Progress)          // may be nil; called by one goroutine at a time
+	Admit     func(bytes int64) error // may be nil; rejects the size of the compressed layers before they are fetched
 }
 
 func (r *Request) platform() v1.Platform {
@@ -92,6 +93,16 @@ func identifier(r *Request, ref registry.Reference) string {
 		return ""
 	}
 	return ref.Identifier()
+}
+
+// Find returns the image that the name led to at its last pull, without a lease; nil if the store does not
+// have it.
+func (p *Puller) Find(r Request) (*store.Image, error) {
+	ref, err := registry.ParseReference(r.Image)
+	if err != nil {
+		return nil, err
+	}
+	return p.Store.Find(ref.String(), platformName(r.platform())), nil
 }
 
 // Cached returns the image that the name led to at its last pull, with a lease of the owner. It asks
@@ -145,6 +156,17 @@ func (p *Puller) pull(ctx context.Context, ref registry.Reference, source regist
 	description, err := registry.Describe(ctx, source, m, r.platform())
 	if err != nil {
 		return nil, err
+	}
+	if r.Admit != nil {
+		var size int64
+		for _, l := range description.Layers {
+			if size += l.Size; l.Size < 0 || size < 0 {
+				return nil, fmt.Errorf("pull %s: the sizes of its layers are not valid", ref)
+			}
+		}
+		if err := r.Admit(size); err != nil {
+			return nil, err
+		}
 	}
 	releases, err := p.layers(ctx, source, description, newTracker(r.Progress, description.Layers))
 	defer func() {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -334,8 +335,16 @@ func TestAnswersBecomeAdvice(t *testing.T) {
 				w.WriteHeader(status)
 				w.Write([]byte(`{"errors": [{"code": "DENIED", "message": "no"}]}`))
 			})
-			start := time.Now()
-			_, err := b.pull(t.Context(), registrytest.Host+"/app:1")
+			start, told := time.Now(), 0
+			ctx := registry.OnFailure(t.Context(), func(err error, wait time.Duration) {
+				if told++; wait < time.Second || !strings.Contains(err.Error(), strconv.Itoa(status)) {
+					t.Errorf("%d: told %v, and to wait %s", status, err, wait)
+				}
+			})
+			_, err := b.pull(ctx, registrytest.Host+"/app:1")
+			if told != c.attempts-1 {
+				t.Errorf("%d: %d failures were told before the last", status, told)
+			}
 			var e *registry.Error
 			want := strings.Replace(c.want, ") :", "):", 1)
 			if !errors.As(err, &e) || e.Status != status || !strings.Contains(err.Error(), want) {

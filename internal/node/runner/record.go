@@ -189,8 +189,12 @@ func (t *task) resume(ctx context.Context) {
 		return
 	}
 	if h != nil {
+		missing := r.host.Dirs.CheckMount(alloc.ID, spec.Name)
 		r.mu.Lock()
 		t.handleStarted(h, event(api.EventRestored, "Found again after the agent restarted: runs"+describeProcess(h)))
+		if missing != nil {
+			t.addEvent(message("Secrets: %v", missing))
+		}
 		r.mu.Unlock()
 		t.loop(ctx, h)
 		return

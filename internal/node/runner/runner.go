@@ -23,6 +23,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/allocdir"
 	"github.com/reeve-run/reeve/internal/node/check"
+	"github.com/reeve-run/reeve/internal/node/device"
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/ledger"
 	"github.com/reeve-run/reeve/internal/node/taskenv"
@@ -33,6 +34,8 @@ import (
 type Host struct {
 	Drivers map[string]driver.Driver // by their names in job files
 	Dirs    *allocdir.Tree
+	// Devices returns what a task gets for the devices that it holds; nil: their ids alone.
+	Devices func(held []*api.AllocatedDevice) (device.Edits, error)
 	Ledger  *ledger.Ledger
 	Checks  *check.Scheduler
 	Node    func() *api.Node

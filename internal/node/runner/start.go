@@ -135,7 +135,8 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 	virtual, ok := d.(interface{ WithoutDirs(*driver.Task) bool })
 	built := !ok || !virtual.WithoutDirs(dt) || len(s.Templates) > 0 // which need a directory with any driver
 	if built {
-		if err := h.Dirs.Build(a.ID, s.Name, owner, d.View(dt.Dir).Local == dt.Dir.Local); err != nil {
+		layout := allocdir.Layout{Owner: owner, Link: d.View(dt.Dir).Local == dt.Dir.Local, SecretsMB: s.SecretsMB()}
+		if err := h.Dirs.Build(a.ID, s.Name, layout); err != nil {
 			return nil, setupFailure(err)
 		}
 		if p := s.DispatchPayload; p != nil && p.File != "" && a.Job != nil {
@@ -165,6 +166,9 @@ func (t *task) create(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 		dt = t.driverTaskWith(a, g, s, run, rendered)
 	}
 	dt.Env, dt.Mounts = append(dt.Env, env...), mounts
+	if err := h.addDevices(dt, a, s); err != nil {
+		return nil, setupFailure(err)
+	}
 	if err := h.resolve(dt, a, g); err != nil {
 		return nil, setupFailure(err)
 	}

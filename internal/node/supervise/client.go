@@ -122,6 +122,9 @@ func (c *Client) keep(l *link) {
 			if l, err = c.connect(c.ctx); err == nil {
 				break
 			}
+			if c.ctx.Err() != nil {
+				return
+			}
 			c.cfg.Logger.Error("cannot connect to the supervisor", "dir", c.cfg.Dir, "error", err)
 			select {
 			case <-time.After(wait):

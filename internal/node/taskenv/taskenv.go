@@ -247,12 +247,8 @@ func limits(a *api.Allocation, t *api.Task) (cpu, memory, memoryMax int64) {
 		if r.CPU != nil {
 			cpu = int64(*r.CPU)
 		}
-		if r.MemoryMB != nil {
-			memory = int64(*r.MemoryMB)
-		}
-		if r.MemoryMaxMB != nil {
-			memoryMax = int64(*r.MemoryMaxMB)
-		}
+		mb, most := r.Memory()
+		memory, memoryMax = int64(mb), int64(most)
 	}
 	return cpu, memory, memoryMax
 }

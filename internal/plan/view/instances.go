@@ -260,7 +260,7 @@ func stateOf(a *api.Allocation, row *api.Instance, now time.Time) (string, time.
 
 // setReachability says where and whether the instance is reached, which is RUNNING.
 func (m *instanceRows) setReachability(row *api.Instance, a *api.Allocation, n *api.Node) {
-	row.Routable = a.IsRoutable() || a.Serving == nil && !a.IsServerTerminal()
+	row.Routable = a.TakesTraffic()
 	if a.Serving != nil && !row.Routable {
 		row.Message = a.Serving.Reason
 	}

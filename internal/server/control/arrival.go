@@ -5,6 +5,7 @@ package control
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -15,7 +16,7 @@ import (
 )
 
 // arrival has the system jobs evaluated that may run on a node which takes
-// allocations from now on, or is of another class than before. What waits for
+// allocations from now on, or is of another class or has other host volumes than before. What waits for
 // room needs no evaluation from here: its blocked one is woken.
 //
 // Thousands of nodes may come together. A job has one pending evaluation from
@@ -84,7 +85,7 @@ func (c *arrival) Touched(change *state.Change, add func(string)) {
 		switch {
 		case old == nil || !old.IsReady():
 			c.came[n.ID] = nil
-		case old.ComputedClass != n.ComputedClass:
+		case old.ComputedClass != n.ComputedClass, !maps.EqualFunc(old.HostVolumes, n.HostVolumes, (*api.HostVolumeInfo).Equal):
 			c.came[n.ID] = old
 		default:
 			return

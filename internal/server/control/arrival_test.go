@@ -133,6 +133,13 @@ func TestNodeThatBecomesEligibleOrChangesIsLookedAt(t *testing.T) {
 	other := readyNode(1, "dc1")
 	other.Node.ComputedClass = "d"
 	step("it is of another class", 1, other)
+	withVolume := readyNode(1, "dc1")
+	withVolume.Node.ComputedClass = "d"
+	withVolume.Node.HostVolumes = map[string]*api.HostVolumeInfo{"data": {Path: "/srv/data"}}
+	step("it offers a host volume", 1, withVolume)
+	again := readyNode(1, "dc1")
+	again.Node.ComputedClass, again.Node.HostVolumes = "d", map[string]*api.HostVolumeInfo{"data": {Path: "/srv/data"}}
+	step("it offers the same host volume", 0, again)
 	step("its drain begins", 0, &state.SetNodeDrain{NodeID: "n00001", Strategy: &api.DrainStrategy{}})
 	step("its drain is cancelled", 1, &state.SetNodeDrain{NodeID: "n00001", Status: api.DrainStatusCanceled, MarkEligible: true})
 	step("it goes down", 0, &state.UpdateNodeStatus{NodeID: "n00001", Status: api.NodeStatusDown})

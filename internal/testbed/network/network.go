@@ -113,7 +113,7 @@ func (w *Network) Close() error {
 
 // Command returns a command that runs on the host.
 func (h *Host) Command(name string, args ...string) *exec.Cmd {
-	return exec.Command("ip", append([]string{"netns", "exec", h.name, name}, args...)...)
+	return exec.Command("nsenter", append([]string{"--net=/run/netns/" + h.name, "--", name}, args...)...)
 }
 
 // Disconnect takes the host off the network. It keeps its address and its loopback interface.

@@ -1,6 +1,5 @@
 # More room for secrets.
-# accept: later
-# needs: secrets
+# accept: yes
 
 job "resources-secrets" {
   datacenters = ["dc1"]

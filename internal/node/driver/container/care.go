@@ -31,7 +31,7 @@ func (d *Driver) takeCensus(ctx context.Context, claims driver.ImageClaims) *cen
 	images := d.images.Store.Images()
 	for _, i := range images {
 		for _, u := range i.Uses {
-			if key := useKey(u.Namespace, u.JobID, u.Digest); api.IsImageDigest(u.Digest) && asked[key] == nil {
+			if key := useKey(u.Namespace, u.JobID, u.Digest); api.IsImageDigest(u.Digest) && u.Ahead == nil && asked[key] == nil {
 				asked[key] = &api.ImageUse{Namespace: u.Namespace, JobID: u.JobID, Digest: u.Digest}
 				uses = append(uses, asked[key])
 			}
@@ -56,7 +56,9 @@ func (d *Driver) takeCensus(ctx context.Context, claims driver.ImageClaims) *cen
 					user.AllocIDs = append(user.AllocIDs, a)
 				}
 			}
-			if n := needed[useKey(u.Namespace, u.JobID, u.Digest)]; n != nil {
+			if u.Ahead != nil {
+				user.Prefetched = &api.NodeImagePrefetch{JobVersion: *u.Ahead, Pending: claims.Prefetches(u.Namespace, u.JobID, *u.Ahead)}
+			} else if n := needed[useKey(u.Namespace, u.JobID, u.Digest)]; n != nil {
 				user.JobVersions = n.JobVersions
 			}
 			users = append(users, user)
@@ -86,7 +88,12 @@ func (c *census) hold(i *store.Image) string {
 		}
 	}
 	for _, u := range users {
-		if c.away != nil && u.Digest != "" {
+		if p := u.Prefetched; p != nil && p.Pending {
+			return fmt.Sprintf("prefetched for job %s version %d", u.JobID, p.JobVersion)
+		}
+	}
+	for _, u := range users {
+		if c.away != nil && u.Digest != "" && u.Prefetched == nil {
 			return fmt.Sprintf("the servers do not answer, and job %s may need it", u.JobID)
 		}
 	}

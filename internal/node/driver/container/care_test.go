@@ -22,8 +22,15 @@ type claims struct {
 	mu         sync.Mutex
 	live       map[string]bool
 	registered map[string]bool // jobs
+	prefetched map[string]bool // jobs
 	away       bool
 	asked      int
+}
+
+func (c *claims) Prefetches(_, job string, version uint64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.prefetched[job] && version == 3
 }
 
 func (c *claims) Lives(alloc string) bool {

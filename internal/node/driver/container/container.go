@@ -44,6 +44,7 @@ type Config struct {
 	AuthFile        string   // Docker's config.json
 	AuthHelper      string   // X of docker-credential-X
 	Collection      store.Policy
+	NoPrefetch      bool              // images are pulled only when a task starts
 	Transport       http.RoundTripper // to registries; nil: the network
 }
 

@@ -37,8 +37,32 @@ func (p *plan) addDevices(l *specs.Linux) error {
 			Allow: true, Type: device.Type, Major: &device.Major, Minor: &device.Minor, Access: d.Permissions,
 		})
 	}
+	if err := p.addHeld(l); err != nil {
+		return err
+	}
 	if p.config.Privileged {
 		return addHostDevices(l)
+	}
+	return nil
+}
+
+// addHeld lists the device nodes of the devices that the task holds. They belong to the container's user.
+func (p *plan) addHeld(l *specs.Linux) error {
+	for _, d := range p.task.Devices {
+		device, err := readDevice(d.Source)
+		if err != nil {
+			return fmt.Errorf("devices of the task: %w", err)
+		}
+		mode := os.FileMode(d.Mode())
+		if p.ids != nil { // a user namespace may not create devices
+			p.bind(oci.Bind{Source: d.Source, Node: true, Mode: d.Mode(), UID: p.user.uid, GID: p.user.gid}, d.Target, "")
+		} else {
+			device.Path, device.FileMode, device.UID, device.GID = d.Target, &mode, &p.user.uid, &p.user.gid
+			l.Devices = append(l.Devices, device)
+		}
+		l.Resources.Devices = append(l.Resources.Devices, specs.LinuxDeviceCgroup{
+			Allow: true, Type: device.Type, Major: &device.Major, Minor: &device.Minor, Access: d.Permissions,
+		})
 	}
 	return nil
 }

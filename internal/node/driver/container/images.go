@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/reeve-run/reeve/api"
@@ -38,12 +39,14 @@ func (d *Driver) obtain(ctx context.Context, t *driver.Task, c *api.ContainerCon
 	if c.Load != "" {
 		return d.load(ctx, t, c, request)
 	}
+	ctx = tellFirstFailure(ctx, t, c.Image)
 	pinned, err := d.pin(ctx, t, c, &request)
 	if err != nil {
 		return nil, err
 	}
 	request.Use = useOf(t, request.Image)
 	if pinned || !mustAsk(c) {
+		d.notifyAhead(t, c, request)
 		if i, err := d.images.Cached(request); i != nil || err != nil {
 			return i, err
 		}
@@ -53,6 +56,32 @@ func (d *Driver) obtain(ctx context.Context, t *driver.Task, c *api.ContainerCon
 		err = goneError(c, request.Image, err)
 	}
 	return i, err
+}
+
+// tellFirstFailure returns a context in which the first request of the pull that must be repeated is told: the
+// task's next sign may be a minute away.
+func tellFirstFailure(ctx context.Context, t *driver.Task, image string) context.Context {
+	var once sync.Once
+	return registry.OnFailure(ctx, func(err error, wait time.Duration) {
+		if t.Notify != nil {
+			once.Do(func() {
+				t.Notify(fmt.Sprintf("The pull of %s does not advance: %v. Next attempt in %s", image, err, wait.Round(time.Second)))
+			})
+		}
+	})
+}
+
+// notifyAhead tells the user if the image was pulled ahead.
+func (d *Driver) notifyAhead(t *driver.Task, c *api.ContainerConfig, request image.Request) {
+	found, err := d.images.Find(request)
+	if err != nil || found == nil || t.Notify == nil {
+		return
+	}
+	for _, u := range request.Use {
+		if version, ok := found.IsAhead(u); ok {
+			t.Notify(fmt.Sprintf("Found %s on the node: prefetched for version %d", shownImage(c.Image, request.Image), version))
+		}
+	}
 }
 
 // mustAsk reports whether each start asks the registry for the image.

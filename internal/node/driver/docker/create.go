@@ -92,7 +92,7 @@ func hostConfig(t *driver.Task, c *api.ContainerConfig, sources []string, maxPro
 	o := object{
 		"Mounts": mounts, "NetworkMode": cmp.Or(c.NetworkMode, "default"), "ExtraHosts": c.ExtraHosts, "Dns": c.DNSServers,
 		"DnsSearch": c.DNSSearch, "DnsOptions": c.DNSOptions, "ReadonlyRootfs": c.ReadonlyRoot, "Init": c.Init, "ShmSize": c.ShmSize,
-		"Privileged": c.Privileged, "SecurityOpt": security(c), "Devices": devices(c), "Ulimits": ulimits(c), "Sysctls": c.Sysctl,
+		"Privileged": c.Privileged, "SecurityOpt": security(c), "Devices": devices(t, c), "Ulimits": ulimits(c), "Sysctls": c.Sysctl,
 		"PidMode": host(c.PIDHost), "UTSMode": host(c.UTSHost), "UsernsMode": host(c.UsersHost), "GroupAdd": c.GroupAdd,
 		"IpcMode": "private", "CgroupnsMode": "private", "PidsLimit": processes, "OomScoreAdj": c.OOMScoreAdj,
 		"Runtime": d.Runtime, "StorageOpt": d.StorageOpt, "VolumeDriver": d.VolumeDriver, "LogConfig": logging(t, c),
@@ -154,7 +154,10 @@ func security(c *api.ContainerConfig) []string {
 	return options
 }
 
-func devices(c *api.ContainerConfig) (list []object) {
+func devices(t *driver.Task, c *api.ContainerConfig) (list []object) {
+	for _, d := range t.Devices {
+		list = append(list, object{"PathOnHost": d.Source, "PathInContainer": d.Target, "CgroupPermissions": d.Permissions})
+	}
 	for _, d := range c.Devices {
 		list = append(list, object{"PathOnHost": d.HostPath, "PathInContainer": d.ContainerPath, "CgroupPermissions": d.Permissions})
 	}

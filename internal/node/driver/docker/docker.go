@@ -105,6 +105,23 @@ func (d *Driver) StartConfig(ctx context.Context, t *driver.Task, config *api.Co
 	return d.containers.StartConfig(ctx, t, config)
 }
 
+// Prefetch pulls an image ahead, unless a daemon pulls the images: it keeps them until an operator removes them.
+func (d *Driver) Prefetch(ctx context.Context, p *driver.Prefetch) error {
+	config, problems := api.ParseDockerConfig(p.Config)
+	if len(problems) > 0 {
+		return &driver.SkipError{Reason: "config " + problems[0]}
+	}
+	return d.PrefetchConfig(ctx, p, config)
+}
+
+// PrefetchConfig is Prefetch with a parsed config block.
+func (d *Driver) PrefetchConfig(ctx context.Context, p *driver.Prefetch, config *api.ContainerConfig) error {
+	if d.byDaemon {
+		return &driver.SkipError{Reason: "a Docker daemon pulls the images of the node"}
+	}
+	return d.containers.PrefetchConfig(ctx, p, config)
+}
+
 // PublishesPorts reports whether the daemon publishes the ports of tasks. Otherwise, tasks that publish
 // ports must have a network.
 func (d *Driver) PublishesPorts() bool { return d.byDaemon }

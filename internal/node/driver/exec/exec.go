@@ -165,6 +165,9 @@ func (d *Driver) isolation(t *driver.Task, command string) (*isolate.Spec, error
 	for _, m := range t.Mounts {
 		s.Mounts = append(s.Mounts, isolate.Mount{Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly, Propagation: m.Propagation, WithoutLink: m.WithoutLink})
 	}
+	for _, dev := range t.Devices {
+		s.Devices = append(s.Devices, isolate.Device{Source: dev.Source, Target: dev.Target, Mode: dev.Mode()})
+	}
 	if own, err := os.Executable(); err == nil && command == own {
 		// ${attr.reeve.binary}: the program that the agent is, wherever it was put.
 		s.Mounts = append(s.Mounts, isolate.Mount{Source: own, Target: own, ReadOnly: true})

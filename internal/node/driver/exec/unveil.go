@@ -68,6 +68,10 @@ func (d *Driver) unveil(t *driver.Task, s *isolate.Spec, command string) error {
 		own = append(own, m.Target)
 		s.Landlock = append(s.Landlock, landlock.Rule{Path: m.Target, Access: access, Optional: true})
 	}
+	for _, dev := range s.Devices {
+		own = append(own, dev.Target)
+		s.Landlock = append(s.Landlock, landlock.Rule{Path: dev.Target, Access: landlock.Read | landlock.Write})
+	}
 	if filepath.IsAbs(command) && !below(command, own) {
 		s.Landlock = append(s.Landlock, landlock.Rule{Path: command, Access: readRun, Optional: true})
 	}

@@ -58,6 +58,15 @@ func (d *Driver) Start(ctx context.Context, t *driver.Task) (driver.Handle, erro
 	return d.docker.StartConfig(ctx, t, config)
 }
 
+// Prefetch pulls an image ahead.
+func (d *Driver) Prefetch(ctx context.Context, p *driver.Prefetch) error {
+	config, problems := api.ParsePodmanConfig(p.Config)
+	if len(problems) > 0 {
+		return &driver.SkipError{Reason: "config " + problems[0]}
+	}
+	return d.docker.PrefetchConfig(ctx, p, config)
+}
+
 // Recover finds a task that an earlier agent started.
 func (d *Driver) Recover(ctx context.Context, t *driver.Task) (driver.Handle, error) {
 	return d.docker.Recover(ctx, t)

@@ -203,6 +203,15 @@ const maxAttempts = 5
 // attempts counts failures of a request.
 type attempts struct{ failed int }
 
+// failureKey is the context key of the function that OnFailure sets.
+type failureKey struct{}
+
+// OnFailure returns a context whose requests call f before they are repeated, with the error and the time until
+// the next attempt. Several requests may call f at the same time.
+func OnFailure(ctx context.Context, f func(err error, wait time.Duration)) context.Context {
+	return context.WithValue(ctx, failureKey{}, f)
+}
+
 // pause waits before the next attempt. It returns an error if another attempt cannot help.
 func (a *attempts) pause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
@@ -218,6 +227,9 @@ func (a *attempts) pause(ctx context.Context, err error) error {
 	wait += rand.N(wait) // the nodes of a rollout do not return at the same moment
 	if s := retryAfter(err); s > 0 {
 		wait = s + rand.N(time.Second)
+	}
+	if f, _ := ctx.Value(failureKey{}).(func(error, time.Duration)); f != nil {
+		f(err, wait)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

@@ -21,6 +21,8 @@ type Use struct {
 	Digest           string   // of the job's pin, which can be an index of many platforms; "": the job has none
 	Allocs           []string // the last ones, the newest last
 	At               time.Time
+	// Ahead is the version of the job for which the image was pulled before an allocation ran it; nil: one did.
+	Ahead *uint64 `json:",omitempty"`
 }
 
 func (u Use) same(o Use) bool {
@@ -33,6 +35,9 @@ func (i *Image) addUses(uses []Use, now time.Time) {
 		u.At, u.Allocs = now, slices.Clone(u.Allocs)
 		if at := slices.IndexFunc(i.Uses, u.same); at >= 0 {
 			old := i.Uses[at].Allocs
+			if i.Uses[at].Ahead == nil {
+				u.Ahead = nil // an allocation ran it
+			}
 			i.Uses = slices.Delete(i.Uses, at, at+1)
 			u.Allocs = append(slices.DeleteFunc(slices.Clone(old), func(a string) bool { return slices.Contains(u.Allocs, a) }), u.Allocs...)
 		}
@@ -40,6 +45,15 @@ func (i *Image) addUses(uses []Use, now time.Time) {
 		i.Uses = append(i.Uses, u)
 	}
 	i.Uses = slices.Delete(i.Uses, 0, max(0, len(i.Uses)-maxUses))
+}
+
+// IsAhead reports whether the image was pulled for the use's job before an allocation ran it, and for which version.
+func (i *Image) IsAhead(of Use) (version uint64, ok bool) {
+	at := slices.IndexFunc(i.Uses, of.same)
+	if at < 0 || i.Uses[at].Ahead == nil {
+		return 0, false
+	}
+	return *i.Uses[at].Ahead, true
 }
 
 // Exclusive returns the bytes of each image that no other one shares: those that its removal frees.

@@ -55,6 +55,11 @@ func buildRoot(s *Spec, u *User) error {
 	if err := mountKernel(root, s); err != nil {
 		return err
 	}
+	for _, d := range s.Devices {
+		if err := placeDevice(root, d, u); err != nil {
+			return err
+		}
+	}
 	for i, m := range s.Mounts {
 		if err := place(root, m, clones[i]); err != nil {
 			return err

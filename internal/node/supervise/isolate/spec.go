@@ -21,6 +21,7 @@ type Spec struct {
 	RootDir   string   // an empty directory of the host to build the root on
 	HostPaths []string // visible read-only at the same paths; missing ones are left out
 	Mounts    []Mount  // additional mounts, in this order
+	Devices   []Device // device nodes below /dev, besides those that every task has
 	HostPID   bool     // keep the host's process ids
 	HostIPC   bool     // keep the host's System V IPC and message queues
 	// Hostname is the name of the task's machine; "": the host's.
@@ -46,6 +47,12 @@ type Mount struct {
 	Propagation string `json:",omitempty"`
 	// WithoutLink rejects links on the way to the source too, not only in its place.
 	WithoutLink bool `json:",omitempty"`
+}
+
+// A Device is a device node of the host that the task's user may open.
+type Device struct {
+	Source, Target string
+	Mode           uint32 // permissions of the user
 }
 
 // A Command is the program that Init or Enter prepares and runs.

@@ -170,11 +170,11 @@ func attach(fd int, path string) error {
 	return unix.Close(fd)
 }
 
-// makeNode makes a copy of a device that the container's root owns. A user namespace could not
+// makeNode makes a copy of a device that a user of the container owns. A user namespace could not
 // make it.
-func (t *Task) makeNode(device, path string) error {
+func (t *Task) makeNode(b Bind, path string) error {
 	var st unix.Stat_t
-	if err := unix.Stat(device, &st); err != nil {
+	if err := unix.Stat(b.Source, &st); err != nil {
 		return err
 	}
 	if kind := st.Mode & unix.S_IFMT; kind != unix.S_IFCHR && kind != unix.S_IFBLK {
@@ -183,8 +183,12 @@ func (t *Task) makeNode(device, path string) error {
 	if err := unix.Mknod(path, st.Mode, int(st.Rdev)); err != nil {
 		return err
 	}
-	if err := unix.Chmod(path, st.Mode&0o777); err != nil || t.Spec.IDs == nil {
+	mode := st.Mode & 0o777
+	if b.Mode != 0 {
+		mode = b.Mode
+	}
+	if err := unix.Chmod(path, mode); err != nil || t.Spec.IDs == nil {
 		return err
 	}
-	return unix.Chown(path, int(t.Spec.IDs.First), int(t.Spec.IDs.First))
+	return unix.Chown(path, int(t.Spec.IDs.First+b.UID), int(t.Spec.IDs.First+b.GID))
 }

@@ -123,7 +123,7 @@ func (t *Task) mount() error {
 	for n, fd := range binds {
 		put := func() error { return attach(fd, StageBind(s.Stage, n)) }
 		if s.Binds[n].Node {
-			put = func() error { return t.makeNode(s.Binds[n].Source, StageBind(s.Stage, n)) }
+			put = func() error { return t.makeNode(s.Binds[n], StageBind(s.Stage, n)) }
 		}
 		if err := put(); err != nil {
 			return fmt.Errorf("mount %s: %w", s.Binds[n].Source, err)

@@ -40,9 +40,12 @@ type Bind struct {
 	ReadOnly bool `json:",omitempty"`
 	Deep     bool `json:",omitempty"` // includes the mounts below Source
 	Inert    bool `json:",omitempty"` // devices and set-user-id bits in it have no effect
-	Node     bool `json:",omitempty"` // Source is a device: the container's root owns a node of its own
-	Sysfs    bool `json:",omitempty"` // a new sysfs, with the interfaces of the step's network, instead of Source
-	HostIDs  bool `json:",omitempty"` // shows the owners of the host, not those of the user namespace
+	Node     bool `json:",omitempty"` // Source is a device: a user of the container, UID and GID, owns a node of its own
+	// Mode holds the permissions of a node; 0: those of the device.
+	Mode     uint32 `json:",omitempty"`
+	UID, GID uint32 `json:",omitempty"`
+	Sysfs    bool   `json:",omitempty"` // a new sysfs, with the interfaces of the step's network, instead of Source
+	HostIDs  bool   `json:",omitempty"` // shows the owners of the host, not those of the user namespace
 }
 
 // IDs is the range of the host's users and groups that a container's users and groups are. The

@@ -1,0 +1,2 @@
+const __vite__mapDeps=(i,m=__vite__mapDeps,d=(m.f||(m.f=["assets/lines.js","assets/core.js","assets/lines.css"])))=>i.map(i=>d[i]);
+import{In as e,Pn as t,Rn as n,Sn as r,xn as i,zn as a}from"./core.js";function o({look:o,values:s}){let c=n(null),l=n(s);l.current=s;let[u,d]=a(void 0);return e(()=>u?.update(s),[u,s]),e(()=>{let e=!0,n;return r(()=>t(()=>import(`./lines.js`),__vite__mapDeps([0,1,2])),()=>e).then(t=>{t&&e&&c.current&&(n=t.chart(c.current,o,l.current),d(n))}),()=>{e=!1,n?.end()}},[o]),i(`div`,{class:`chart`,ref:c,"aria-hidden":`true`})}export{o as t};

@@ -1,0 +1,1 @@
+import{Hn as e,an as t,ht as n,vt as r,wn as i,wt as a,xn as o,yt as s}from"./core.js";n(),a(),t(),await i(),s();var c=document.getElementById(`app`);c.replaceChildren(),e(o(r,{}),c);

@@ -1,0 +1,1 @@
+export{t as InstanceGrid,n as default,r as keepInstance,i as keyOf,a as said,o as takeInstance,s as takeOf}from"./instances2.js";

@@ -1,0 +1,1 @@
+self.onmessage=e=>{let{id:t,pattern:n,lines:r}=e.data,i=new RegExp(n,`i`),a=new Uint8Array(r.length);r.forEach((e,t)=>a[t]=+!!i.test(e)),self.postMessage({id:t,found:a})};

@@ -1,0 +1,51 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+import { Card } from '../../parts/page';
+import { Shape } from '../../parts/shape';
+import { Loading } from '../../parts/states';
+import { leadOf } from '../../shell/lead';
+import { to } from '../../shell/place';
+import { useRing } from '../../store/events';
+import { eventTime, inRuns } from '../../words/event';
+import { clock } from '../../words/time';
+
+/** What changes of a cluster is told by these; allocations and evaluations would hide it. */
+const topics = ['Job', 'Deployment', 'Plan', 'Restart', 'Node', 'Domain', 'Stack', 'Shift'];
+
+/** The events that are read; equal ones of one object in a row are one line. */
+const kept = 100;
+const shown = 20;
+
+/** Recent shows the last changes. */
+export function Recent() {
+  const ring = useRing(topics, kept, 300);
+  void ring.version.value;
+  const list = inRuns(ring.list).toReversed().slice(0, shown);
+  return (
+    <Card title="Last changes" sub={<a href={to(['events'])}>All events</a>}>
+      {list.length === 0 && !ring.complete.value ? (
+        <Loading />
+      ) : list.length === 0 ? (
+        <p class="pad sub">Nothing has changed of late.</p>
+      ) : (
+        <ol class="ev">
+          {list.map(({ key, event, received, said: s, times }) => {
+            const lead = leadOf(event);
+            const t = eventTime(event) || received;
+            return (
+              <li key={key}>
+                {t ? <time dateTime={new Date(t).toISOString()}>{clock(t).slice(-8)}</time> : <span />}
+                <Shape of={s.of} />
+                <span>
+                  {event.Topic} {lead && !event.Deleted ? <a href={lead}>{s.name}</a> : <b>{s.name}</b>} {s.text}
+                  {times > 1 && <span class="sub">, {times} times</span>}
+                </span>
+              </li>
+            );
+          })}
+        </ol>
+      )}
+    </Card>
+  );
+}

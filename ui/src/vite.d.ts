@@ -1,0 +1,4 @@
+// Copyright The Reeve Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// <reference types="vite/client" />
