@@ -74,10 +74,22 @@ func (m *machine) configured(text string) string {
 	return path
 }
 
-// portsOfNode gives a node ports that no other node of this machine has.
+// portsOfNode gives a node ports that no other node of this machine has. Images have room, whatever else fills the
+// disk of this machine.
 func portsOfNode(i int) string {
 	first := 20000 + 1000*i
-	return fmt.Sprintf("client {\n  reserved {\n    reserved_ports = \"%d-%d,%d-32000\"\n  }\n}\n", 19999, max(first-1, 19999), first+1000)
+	return fmt.Sprintf(`client {
+  reserved {
+    reserved_ports = "%d-%d,%d-32000"
+  }
+  container {
+    image_gc {
+      disk_high = 1
+      disk_low  = 1
+    }
+  }
+}
+`, 19999, max(first-1, 19999), first+1000)
 }
 
 // name is the name of a fleet's node.

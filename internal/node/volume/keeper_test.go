@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/ledger"
@@ -89,13 +90,32 @@ func (b *bench) next() *api.HostVolumeReport {
 	}
 }
 
+// settled waits until the keeper of a bubble has nothing to do, and returns the last report since the last call. The
+// keeper repeats a report as often as it looks at the volume, until the servers have it.
+func (b *bench) settled() (last *api.HostVolumeReport) {
+	b.Helper()
+	synctest.Wait()
+	for last == nil || len(b.reports) > 0 {
+		select {
+		case last = <-b.reports:
+		default:
+			b.Fatal("no report")
+		}
+	}
+	return last
+}
+
 func (b *bench) path() string { return filepath.Join(b.dir, "volumes", testID) }
 
 func TestADirectoryIsMadeOnceAndDeleted(t *testing.T) {
+	synctest.Test(t, testMadeAndDeleted)
+}
+
+func testMadeAndDeleted(t *testing.T) {
 	dir := t.TempDir()
 	b := newBench(t, dir)
 	b.keeper.Receive([]*api.HostVolume{testVolume(func(v *api.HostVolume) { v.Parameters = map[string]string{"mode": "0751"} }), nil, {ID: "../../etc"}}, "c1", false)
-	if r := b.next(); r.Error != "" || r.HostPath != b.path() || r.Generation != 1 {
+	if r := b.settled(); r.Error != "" || r.HostPath != b.path() || r.Generation != 1 {
 		t.Fatalf("report %+v", r)
 	}
 	st, err := os.Stat(b.path())
@@ -111,7 +131,7 @@ func TestADirectoryIsMadeOnceAndDeleted(t *testing.T) {
 		t.Errorf("before the servers answer: %s, %v", path, err)
 	}
 	b.keeper.Receive([]*api.HostVolume{testVolume(nil)}, "c1", false)
-	if r := b.next(); r.Generation != 1 || r.Error != "" { // the server has not heard of the result
+	if r := b.settled(); r.Generation != 1 || r.Error != "" { // the server has not heard of the result
 		t.Errorf("report %+v", r)
 	}
 	if st, err := os.Stat(b.path()); err != nil || st.Mode().Perm() != 0o700 {
@@ -119,7 +139,7 @@ func TestADirectoryIsMadeOnceAndDeleted(t *testing.T) {
 	}
 	deleting := testVolume(func(v *api.HostVolume) { v.State, v.Generation = api.HostVolumeDeleting, 2 })
 	b.keeper.Receive([]*api.HostVolume{deleting}, "", false)
-	if r := b.next(); !r.Deleted || r.Generation != 2 {
+	if r := b.settled(); !r.Deleted || r.Generation != 2 {
 		t.Errorf("report %+v", r)
 	}
 	if _, err := os.Lstat(b.path()); !os.IsNotExist(err) {
@@ -128,7 +148,7 @@ func TestADirectoryIsMadeOnceAndDeleted(t *testing.T) {
 	b.stop()
 	b = newBench(t, dir)
 	b.keeper.Receive([]*api.HostVolume{deleting}, "c1", false)
-	if r := b.next(); !r.Deleted { // the report was lost
+	if r := b.settled(); !r.Deleted { // the report was lost
 		t.Errorf("report %+v", r)
 	}
 }
@@ -159,31 +179,35 @@ func TestLinksAreNotVolumes(t *testing.T) {
 }
 
 func TestVolumesOfOtherServersAreOffered(t *testing.T) {
+	synctest.Test(t, testOfferedVolumes)
+}
+
+func testOfferedVolumes(t *testing.T) {
 	dir := t.TempDir()
 	b := newBench(t, dir)
 	b.keeper.Receive([]*api.HostVolume{testVolume(nil)}, "c1", false)
-	b.next()
+	b.settled()
 	b.keeper.Receive(nil, "c2", false)
-	if r := b.next(); r.Offered == nil || r.Offered.Name != "data" || r.HostPath != b.path() {
+	if r := b.settled(); r.Offered == nil || r.Offered.Name != "data" || r.HostPath != b.path() {
 		t.Fatalf("another cluster is told %+v", r)
 	}
 	b.stop()
 	b = newBench(t, dir)
 	b.keeper.Receive(nil, "c2", false)
-	if r := b.next(); r.Offered == nil {
+	if r := b.settled(); r.Offered == nil {
 		t.Fatalf("after a restart it is told %+v", r)
 	}
 	ready := testVolume(func(v *api.HostVolume) { v.State, v.HostPath = api.HostVolumeReady, b.path() })
 	b.keeper.Receive([]*api.HostVolume{ready}, "c2", false)
 	b.keeper.Receive(nil, "", true)
-	if r := b.next(); r.Offered == nil {
+	if r := b.settled(); r.Offered == nil {
 		t.Fatalf("rewound servers are told %+v", r)
 	}
 	b.keeper.Receive([]*api.HostVolume{ready}, "c2", false)
 	b.keeper.Receive(nil, "c2", false) // deleted by force
 	second := testVolume(func(v *api.HostVolume) { v.ID = strings.Replace(testID, "9", "8", 1) })
 	b.keeper.Receive([]*api.HostVolume{second}, "", false)
-	if r := b.next(); r.ID != second.ID {
+	if r := b.settled(); r.ID != second.ID {
 		t.Errorf("report %+v", r)
 	}
 	if _, err := os.Stat(b.path()); err != nil {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver/container"
 	"github.com/reeve-run/reeve/internal/node/driver/container/containertest"
 	"github.com/reeve-run/reeve/internal/node/image/registrytest"
+	"github.com/reeve-run/reeve/internal/node/image/store"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
 )
@@ -39,7 +41,8 @@ func newBed(t testing.TB, change func(*container.Config)) *bed {
 func bedWith(t testing.TB, c *supervise.Client, change func(*container.Config)) *bed {
 	t.Helper()
 	b := &bed{client: c, registry: registrytest.New()}
-	config := container.Config{Transport: b.registry}
+	// Whatever else fills the disk of the machine, there is room, and nothing is collected for it.
+	config := container.Config{Transport: b.registry, Collection: store.Policy{High: 1, Low: 1, Keep: 3 * time.Minute}}
 	if change != nil {
 		change(&config)
 	}
