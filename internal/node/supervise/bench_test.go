@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/program"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
 )
@@ -87,7 +88,7 @@ func BenchmarkMemoryPerTask(b *testing.B) {
 func sleeper(b *testing.B, id string) *supervise.Spec {
 	dir := os.TempDir()
 	return &supervise.Spec{
-		ID: id, Path: "/bin/sleep", Argv: []string{"sleep", "1000"}, Env: []string{"PATH=" + driver.DefaultPath}, Dir: "/",
+		ID: id, Path: "/bin/sleep", Argv: []string{"sleep", "1000"}, Env: []string{"PATH=" + program.DefaultPath}, Dir: "/",
 		Logs: driver.Logs{StdoutPrefix: dir + "/bench.out", StderrPrefix: dir + "/bench.err"},
 	}
 }

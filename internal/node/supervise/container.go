@@ -17,6 +17,7 @@ import (
 
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 	"github.com/reeve-run/reeve/internal/node/supervise/oci"
+	"github.com/reeve-run/reeve/internal/node/supervise/step"
 )
 
 // Containers.
@@ -75,7 +76,7 @@ func (s *supervisor) runRuntime(t *task, spec *Spec, dir string, output []int) e
 	defer starter.Remove()
 	null := int(s.devNull.Fd())
 	p := process{
-		path: "/proc/self/exe", argv: []string{"reeve", wordContainer}, env: []string{"GOMAXPROCS=2", "GOGC=off"}, dir: "/",
+		path: "/proc/self/exe", argv: []string{"reeve", step.Container}, env: []string{"GOMAXPROCS=2", "GOGC=off"}, dir: "/",
 		group: starter, stdio: [3]int{null, null, null}, attr: syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS},
 	}
 	if len(output) == 2 {
@@ -234,7 +235,7 @@ func (s *supervisor) containerCommand(t *task, r *execRequest) (process, error) 
 	if err != nil {
 		return process{}, err
 	}
-	return process{path: "/proc/self/exe", argv: append([]string{"reeve", wordSession}, argv...), env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "GOMAXPROCS=2"}, dir: "/", group: &cgroup.Group{}, extra: []int{fd}}, nil
+	return process{path: "/proc/self/exe", argv: append([]string{"reeve", step.Session}, argv...), env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "GOMAXPROCS=2"}, dir: "/", group: &cgroup.Group{}, extra: []int{fd}}, nil
 }
 
 // killSession ends a command that runs in a container: the runtime's call, and the process in the
@@ -280,7 +281,7 @@ func (s *supervisor) makeUserNamespace(ids oci.IDs) (*os.File, error) {
 	null := int(s.devNull.Fd())
 	mapping := []syscall.SysProcIDMap{{HostID: int(ids.First), Size: int(ids.Size)}}
 	p := process{
-		path: "/proc/self/exe", argv: []string{"reeve", wordIdle}, dir: "/", group: &cgroup.Group{}, stdio: [3]int{in, w, null},
+		path: "/proc/self/exe", argv: []string{"reeve", step.Idle}, dir: "/", group: &cgroup.Group{}, stdio: [3]int{in, w, null},
 		attr: syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWUSER, UidMappings: mapping, GidMappings: mapping},
 	}
 	pid := 0
@@ -300,18 +301,7 @@ func (s *supervisor) makeUserNamespace(ids oci.IDs) (*os.File, error) {
 	return os.Open(fmt.Sprintf("/proc/%d/ns/user", pid))
 }
 
-// idle is the process in a new user namespace: it stays until the supervisor has opened the
-// namespace.
-func idle() int {
-	os.Stdout.Write([]byte{1})
-	io.Copy(io.Discard, os.Stdin)
-	return 0
-}
-
 // CgroupPath returns the path of a task's control group below the mount points of the hierarchies.
 func (c *Client) CgroupPath(id string) string {
 	return "/" + filepath.Join(c.Machine().CgroupParent, groupName(id))
 }
-
-// ProbeWords returns the hidden words with which oci.Probe uses this executable.
-func ProbeWords() []string { return []string{wordContainer, wordIdle} }

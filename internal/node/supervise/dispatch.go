@@ -8,28 +8,14 @@ import (
 	"os"
 	"runtime"
 	"strings"
-
-	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
-	"github.com/reeve-run/reeve/internal/node/supervise/oci"
 )
 
-// Hidden command-line words. Users do not call them.
+// Hidden command-line words. Users do not call them. Package step has those of the steps.
 const (
 	wordSupervise = "supervise"
 	wordResume    = "supervise-resume"
 	wordCheck     = "supervise-check"
-	wordInit      = "supervise-init"
-	wordEnter     = "supervise-enter"
-	wordJoin      = "supervise-join"
-	wordBecome    = "supervise-become"
-	wordContainer = "supervise-container"
-	wordSession   = "supervise-session"
-	wordIdle      = "supervise-idle"
 )
-
-// WordReap makes this executable the first process of a container: it runs the program that
-// follows, passes signals on to it, and reaps all other processes.
-const WordReap = "supervise-reap"
 
 // init locks the main goroutine to the main thread. The supervisor discards threads whose
 // attributes it has changed, which is impossible for the main thread. Only init is certain
@@ -40,9 +26,9 @@ func init() {
 	}
 }
 
-// Dispatch runs this process as a supervisor or as one of its steps if the first argument is
-// one of the hidden words, and returns its exit code. args are the arguments without the
-// program's name. Call it first in main, on the main goroutine.
+// Dispatch runs this process as a supervisor if the first argument is one of the hidden words, and returns
+// its exit code. args are the arguments without the program's name. Call it first in main, on the main
+// goroutine. It is not reached with the word of a step.
 func Dispatch(args []string) (handled bool, code int) {
 	if len(args) == 0 {
 		return false, 0
@@ -57,20 +43,6 @@ func Dispatch(args []string) (handled bool, code int) {
 	case wordCheck:
 		fmt.Println(checkAnswer)
 		return true, 0
-	case wordInit:
-		return true, isolate.Init()
-	case wordEnter:
-		return true, isolate.Enter()
-	case wordJoin, wordBecome:
-		return true, isolate.Join()
-	case wordContainer:
-		return true, oci.Prepare()
-	case wordSession:
-		return true, oci.EnterContainer(args[1:])
-	case wordIdle:
-		return true, idle()
-	case WordReap:
-		return true, oci.Reap(args[1:])
 	}
 	return false, 0
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
+	"github.com/reeve-run/reeve/internal/node/supervise/step"
 )
 
 // Sessions: commands beside a task.
@@ -136,13 +137,13 @@ func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitSta
 	}
 	p.attr.Setctty, p.attr.Ctty = r.TTY, 0
 	var report *os.File
-	if word := stepFor(r.Isolation, t.group, wordEnter); word != "" && !t.container {
+	if word := stepFor(r.Isolation, t.group, step.Enter); word != "" && !t.container {
 		if report, err = p.step(word, r.Isolation, false); err != nil {
 			return nil, err
 		}
 		defer report.Close()
 		defer p.closeExtra()
-		if word == wordEnter {
+		if word == step.Enter {
 			if err := p.enter(t, r.Isolation); err != nil {
 				return nil, err
 			}

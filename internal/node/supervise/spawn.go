@@ -17,6 +17,7 @@ import (
 
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
+	"github.com/reeve-run/reeve/internal/node/supervise/step"
 )
 
 // A process holds the parameters of a fork and exec.
@@ -36,13 +37,13 @@ type process struct {
 }
 
 // stepFor returns the word of the step that must run before a program: the given word with
-// isolation, wordJoin to join v1 cgroups, or "".
+// isolation, step.Join to join v1 cgroups, or "".
 func stepFor(s *isolate.Spec, g *cgroup.Group, word string) string {
 	switch {
 	case s != nil:
 		return word
 	case len(g.JoinDirs()) > 0:
-		return wordJoin
+		return step.Join
 	}
 	return ""
 }
@@ -52,7 +53,7 @@ func stepFor(s *isolate.Spec, g *cgroup.Group, word string) string {
 func (p *process) step(word string, spec *isolate.Spec, daemon bool) (report *os.File, err error) {
 	c := isolate.Command{Path: p.path, Argv: p.argv, Env: p.env, Dir: p.dir, Join: p.group.JoinDirs(), Spec: spec, OOMScore: p.oomScore}
 	if daemon {
-		c.Become = wordBecome
+		c.Become = step.Become
 	}
 	if p.user != nil {
 		c.User = &isolate.User{UID: p.user.UID, GID: p.user.GID, Groups: p.user.Groups}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
+	"github.com/reeve-run/reeve/internal/node/supervise/step"
 )
 
 // start starts a task's process.
@@ -121,9 +122,9 @@ func (s *supervisor) fork(t *task, spec *Spec, output []int) error {
 		p.env = append(p.env, t.marker)
 	}
 	var report *os.File
-	word := stepFor(spec.Isolation, t.group, wordInit)
+	word := stepFor(spec.Isolation, t.group, step.Init)
 	if word == "" && spec.OOMScore > 0 {
-		word = wordJoin
+		word = step.Join
 	}
 	if word != "" {
 		var err error
@@ -133,7 +134,7 @@ func (s *supervisor) fork(t *task, spec *Spec, output []int) error {
 		}
 		defer report.Close()
 		defer p.closeExtra()
-		if word == wordInit {
+		if word == step.Init {
 			p.attr.Cloneflags = isolate.CloneFlags(spec.Isolation)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/program"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
 	"github.com/reeve-run/reeve/internal/testbed/wait"
@@ -38,7 +39,7 @@ func everyKind(t *testing.T, test func(t *testing.T, c *supervise.Client)) {
 func shell(t testing.TB, id, script string) *supervise.Spec {
 	dir := supervisetest.Dir(t)
 	return &supervise.Spec{
-		ID: id, Path: "/bin/sh", Argv: []string{"sh", "-c", script}, Env: []string{"PATH=" + driver.DefaultPath}, Dir: dir,
+		ID: id, Path: "/bin/sh", Argv: []string{"sh", "-c", script}, Env: []string{"PATH=" + program.DefaultPath}, Dir: dir,
 		Logs: driver.Logs{StdoutPrefix: dir + "/out", StderrPrefix: dir + "/err", MaxFiles: 3, MaxFileBytes: 1 << 20},
 	}
 }

@@ -11,7 +11,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/program"
 )
 
 // command returns the program of the container and its arguments. As with other engines, a new
@@ -54,7 +54,7 @@ func environment(task []string, image v1.Config) []string {
 		}
 	}
 	if !set["PATH"] {
-		env = append(env, "PATH="+driver.DefaultPath)
+		env = append(env, "PATH="+program.DefaultPath)
 	}
 	slices.Sort(env)
 	return env
@@ -62,7 +62,7 @@ func environment(task []string, image v1.Config) []string {
 
 // isDefault reports whether a variable has the value that the node gives it unless the job does.
 func isDefault(key, value string) bool {
-	return key == "PATH" && value == driver.DefaultPath || key == "HOME" && value == "/local" || key == "TMPDIR" && value == "/tmp"
+	return key == "PATH" && value == program.DefaultPath || key == "HOME" && value == "/local" || key == "TMPDIR" && value == "/tmp"
 }
 
 // Variables returns the task's variables without those that give way to the image's.

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
 	"github.com/reeve-run/reeve/internal/node/supervise/oci"
+	"github.com/reeve-run/reeve/internal/node/supervise/step"
 )
 
 // A machine is what the driver found on the node.
@@ -130,7 +130,7 @@ func (d *Driver) look(ctx context.Context) (*machine, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	p := oci.Probe{Exe: exe, Words: supervise.ProbeWords(), Dir: dir, Stage: m.stage, Root: m.root}
+	p := oci.Probe{Exe: exe, Words: []string{step.Container, step.Idle}, Dir: dir, Stage: m.stage, Root: m.root}
 	if d.cfg.HostUsers {
 		return m, p.Run()
 	}

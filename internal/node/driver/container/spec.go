@@ -19,6 +19,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
 	"github.com/reeve-run/reeve/internal/node/supervise/oci"
+	"github.com/reeve-run/reeve/internal/node/supervise/step"
 )
 
 // A plan collects what decides about one container.
@@ -109,7 +110,7 @@ func (p *plan) process() (*specs.Process, error) {
 	}
 	score := p.config.OOMScoreAdj
 	if p.config.Init {
-		argv = append([]string{initPath, supervise.WordReap, "--"}, argv...)
+		argv = append([]string{initPath, step.Reap, "--"}, argv...)
 	}
 	env := environment(p.task.Env, p.image.config)
 	if p.user.home != "" && !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "HOME=") }) {
@@ -123,10 +124,10 @@ func (p *plan) process() (*specs.Process, error) {
 	if !strings.HasPrefix(process.Cwd, "/") {
 		process.Cwd = "/" + process.Cwd
 	}
-	if err := isolate.CheckUlimits(p.config.Ulimits, p.machine.caps); err != nil {
-		return nil, fmt.Errorf("config %w", err)
-	}
 	for _, l := range p.config.Ulimits {
+		if err := isolate.Ulimit(l).Check(p.machine.caps); err != nil {
+			return nil, fmt.Errorf("config %w", err)
+		}
 		process.Rlimits = append(process.Rlimits, specs.POSIXRlimit{Type: "RLIMIT_" + strings.ToUpper(l.Name), Soft: l.Soft, Hard: l.Hard})
 	}
 	return process, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/program"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/node/supervise/oci"
 )
@@ -41,7 +42,7 @@ func TestDescriptionsForTheRuntime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := &plan{
-				task:    &driver.Task{ID: "alloc/web/0", Env: []string{"PATH=" + driver.DefaultPath, "A=1"}, Dir: driver.Dir{Alloc: "/a/alloc", Task: "/a/web", Local: "/a/web/local", Secrets: "/s/web"}},
+				task:    &driver.Task{ID: "alloc/web/0", Env: []string{"PATH=" + program.DefaultPath, "A=1"}, Dir: driver.Dir{Alloc: "/a/alloc", Task: "/a/web", Local: "/a/web/local", Secrets: "/s/web"}},
 				config:  &api.ContainerConfig{Image: "x", Hostname: "box", Labels: map[string]string{"team": "web"}},
 				image:   &imageRoot{config: v1.Config{Entrypoint: []string{"/bin/app"}, Cmd: []string{"serve"}, Env: []string{"PATH=/bin", "B=2"}, WorkingDir: "/srv"}, layers: []string{"/l/1"}},
 				machine: &machine{runtime: "/usr/sbin/runc", stage: "/mnt", root: "/media", caps: held, queues: true}, limits: supervise.Limits{}, ids: &oci.IDs{First: 1 << 30, Size: 1 << 16}, cgroup: "/reeve/x/t",
@@ -100,7 +101,7 @@ func TestCommandsAndEnvironments(t *testing.T) {
 	if _, err := command(&api.ContainerConfig{}, v1.Config{}); err == nil {
 		t.Error("an image without a command has one")
 	}
-	task := []string{"PATH=" + driver.DefaultPath, "HOME=/local", "TMPDIR=/tmp", "A=task", "A=last"}
+	task := []string{"PATH=" + program.DefaultPath, "HOME=/local", "TMPDIR=/tmp", "A=task", "A=last"}
 	got := environment(task, v1.Config{Env: []string{"PATH=/image", "A=image", "B=1", "B=2", "broken"}})
 	if diff := cmp.Diff([]string{"A=last", "B=2", "PATH=/image"}, got); diff != "" {
 		t.Errorf("environment (-want +got):\n%s", diff)

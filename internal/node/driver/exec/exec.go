@@ -178,13 +178,24 @@ func (d *Driver) isolation(t *driver.Task, command string) (*isolate.Spec, error
 	s.HostIPC, err2 = hostMode(t, "ipc_mode")
 	s.Capabilities, s.Ambient, err3 = capabilities(t)
 	var err4 error
-	if limits, ok := t.Config["ulimit"]; ok {
-		if s.Ulimits, err4 = api.ParseUlimits(limits); err4 != nil {
-			err4 = fmt.Errorf("config ulimit %w", err4)
-		}
-	}
+	s.Ulimits, err4 = ulimits(t)
 	err5 := d.unveil(t, s, command)
 	return s, errors.Join(err1, err2, err3, err4, err5)
+}
+
+func ulimits(t *driver.Task) (limits []isolate.Ulimit, err error) {
+	set, ok := t.Config["ulimit"]
+	if !ok {
+		return nil, nil
+	}
+	all, err := api.ParseUlimits(set)
+	if err != nil {
+		return nil, fmt.Errorf("config ulimit %w", err)
+	}
+	for _, l := range all {
+		limits = append(limits, isolate.Ulimit(l))
+	}
+	return limits, nil
 }
 
 func hostMode(t *driver.Task, key string) (bool, error) {

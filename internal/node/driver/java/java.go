@@ -18,6 +18,7 @@ import (
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/driver/exec"
+	"github.com/reeve-run/reeve/internal/node/program"
 )
 
 // Driver is the driver java.
@@ -122,7 +123,7 @@ type runtime struct {
 // find looks for the node's Java in the agent's search path.
 func find() (runtime, error) {
 	path := os.Getenv("PATH")
-	found, err := driver.LookCommand("java", path)
+	found, err := program.Look("java", path)
 	if err != nil {
 		return runtime{}, fmt.Errorf("no Java runtime: %w; install one, such as Debian's default-jre-headless", err)
 	}

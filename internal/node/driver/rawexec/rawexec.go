@@ -19,6 +19,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/program"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 )
 
@@ -154,7 +155,7 @@ func agentUser() string {
 }
 
 func lookCommand(t *driver.Task, command string) (string, error) {
-	return driver.LookCommand(command, driver.EnvValue(t.Env, "PATH"), t.Dir.Local, t.Dir.Task)
+	return program.Look(command, program.Env(t.Env, "PATH"), t.Dir.Local, t.Dir.Task)
 }
 
 // A handle is one running task.

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/reeve-run/reeve/internal/node/driver"
 	"github.com/reeve-run/reeve/internal/node/landlock"
+	"github.com/reeve-run/reeve/internal/node/program"
 )
 
 // execute replaces this program with the command.
@@ -19,7 +19,7 @@ func execute(c *Command) error {
 	if err := unix.Chdir(c.Dir); err != nil {
 		return fmt.Errorf("working directory %s, as the task sees it: %w", c.Dir, err)
 	}
-	path, err := driver.LookCommand(c.Path, driver.EnvValue(c.Env, "PATH"), "/local", "/")
+	path, err := program.Look(c.Path, program.Env(c.Env, "PATH"), "/local", "/")
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@
 package isolate
 
 import (
-	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/landlock"
 )
 
@@ -33,7 +32,7 @@ type Spec struct {
 	// DataBytes limits a process's memory on machines without cgroups.
 	DataBytes int64
 	// Ulimits are the limits of the command's processes; others are inherited.
-	Ulimits []api.Ulimit
+	Ulimits []Ulimit
 	// Landlock holds the only files that the command's processes can use; none: all that they see.
 	Landlock []landlock.Rule `json:",omitempty"`
 }

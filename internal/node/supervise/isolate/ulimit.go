@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/reeve-run/reeve/api"
 )
 
 var ulimits = map[string]int{
@@ -22,14 +20,17 @@ var ulimits = map[string]int{
 	"sigpending": unix.RLIMIT_SIGPENDING, "stack": unix.RLIMIT_STACK,
 }
 
-// CheckUlimits returns an error if a process with the given capabilities and the hard limits of this one
-// cannot set the limits.
-func CheckUlimits(limits []api.Ulimit, capabilities []string) error {
-	for _, l := range limits {
-		var now unix.Rlimit
-		if err := unix.Getrlimit(ulimits[l.Name], &now); err != nil || l.Hard <= now.Max || slices.Contains(capabilities, "CAP_SYS_RESOURCE") {
-			continue
-		}
+// A Ulimit is one resource limit of a task's processes. math.MaxUint64 means unlimited.
+type Ulimit struct {
+	Name       string // such as nofile
+	Soft, Hard uint64
+}
+
+// Check returns an error if a process with the given capabilities and the hard limits of this one cannot set the
+// limit.
+func (l Ulimit) Check(capabilities []string) error {
+	var now unix.Rlimit
+	if err := unix.Getrlimit(ulimits[l.Name], &now); err == nil && l.Hard > now.Max && !slices.Contains(capabilities, "CAP_SYS_RESOURCE") {
 		return fmt.Errorf("ulimit %s = %s is above the hard limit of the node's agent, %s: set a lower one in the job, or raise the agent's, such as by Limit%s= in its systemd unit", l.Name, amount(l.Hard), amount(now.Max), strings.ToUpper(l.Name))
 	}
 	return nil
@@ -44,7 +45,7 @@ func amount(limit uint64) string {
 
 // setUlimits must be the last step before the command is executed, because a limit could
 // break any later step.
-func setUlimits(limits []api.Ulimit) error {
+func setUlimits(limits []Ulimit) error {
 	for _, l := range limits {
 		err := unix.Setrlimit(ulimits[l.Name], &unix.Rlimit{Cur: l.Soft, Max: l.Hard})
 		if errors.Is(err, unix.EPERM) {

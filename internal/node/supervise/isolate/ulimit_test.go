@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/reeve-run/reeve/api"
 )
 
 func TestLimitsAboveThoseOfTheAgentAreExplained(t *testing.T) {
@@ -35,7 +33,7 @@ func TestLimitsAboveThoseOfTheAgentAreExplained(t *testing.T) {
 		{math.MaxUint64, nil, "ulimit core = unlimited is above the hard limit of the node's agent, 1000: " + next},
 		{1001, []string{"CAP_SYS_RESOURCE"}, "<nil>"},
 	} {
-		if err := CheckUlimits([]api.Ulimit{{Name: "nofile"}, {Name: "core", Soft: 1, Hard: c.hard}}, c.capabilities); fmt.Sprint(err) != c.want {
+		if err := (Ulimit{Name: "core", Soft: 1, Hard: c.hard}).Check(c.capabilities); fmt.Sprint(err) != c.want {
 			t.Errorf("%d with %v: %v, want %s", c.hard, c.capabilities, err, c.want)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // A Probe finds out what the kernel can do, by mounting the root of a container that is never
 // started.
 type Probe struct {
-	Exe   string   // an executable that calls supervise.Dispatch
+	Exe   string   // an executable with package step
 	Words []string // its hidden words: of Prepare, and of a process that waits for the end of its input
 	Dir   string   // an empty directory on the file system of the images
 	Stage string   // as in Spec, and Root

@@ -16,6 +16,7 @@ import (
 
 	"github.com/reeve-run/reeve/internal/node/artifact"
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/program"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 )
 
@@ -125,7 +126,7 @@ func Task(t testing.TB, id string, config map[string]any) *driver.Task {
 	}
 	return &driver.Task{
 		ID: id, AllocID: "alloc", Name: "task", Config: config, Dir: d,
-		Env:  []string{"PATH=" + driver.DefaultPath, "GREETING=hello"},
+		Env:  []string{"PATH=" + program.DefaultPath, "GREETING=hello"},
 		Logs: driver.Logs{Root: base, StdoutPrefix: d.Alloc + "/logs/task.stdout", StderrPrefix: d.Alloc + "/logs/task.stderr", MaxFiles: 5, MaxFileBytes: 1 << 20},
 	}
 }

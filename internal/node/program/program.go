@@ -1,7 +1,9 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package driver
+// Package program finds the programs that tasks run. It needs little of this module, because the steps in front of a
+// task use it, too.
+package program
 
 import (
 	"errors"
@@ -15,10 +17,10 @@ import (
 // DefaultPath is the search path of commands if a task's environment has no PATH.
 const DefaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// LookCommand finds the executable that a config block names: first relative to the given
+// Look finds the executable that a config block names: first relative to the given
 // directories, then by its name in path. The error lists the searched places.
-func LookCommand(command, path string, dirs ...string) (string, error) {
-	if command == "" {
+func Look(name, path string, dirs ...string) (string, error) {
+	if name == "" {
 		return "", errors.New("config has no command")
 	}
 	if path == "" {
@@ -34,20 +36,20 @@ func LookCommand(command, path string, dirs ...string) (string, error) {
 		}
 		return err == nil
 	}
-	if filepath.IsAbs(command) {
-		if try(command) {
-			return command, nil
+	if filepath.IsAbs(name) {
+		if try(name) {
+			return name, nil
 		}
 	} else {
 		for _, d := range dirs {
-			if p := filepath.Join(d, command); try(p) {
+			if p := filepath.Join(d, name); try(p) {
 				return p, nil
 			}
 		}
 	}
-	if !strings.Contains(command, "/") {
+	if !strings.Contains(name, "/") {
 		for _, d := range filepath.SplitList(path) {
-			if p := filepath.Join(d, command); filepath.IsAbs(p) && try(p) {
+			if p := filepath.Join(d, name); filepath.IsAbs(p) && try(p) {
 				return p, nil
 			}
 		}
@@ -56,7 +58,7 @@ func LookCommand(command, path string, dirs ...string) (string, error) {
 	if denied != nil {
 		return "", denied
 	}
-	return "", fmt.Errorf("command not found: %s (looked in %s)", command, strings.Join(looked, ", "))
+	return "", fmt.Errorf("command not found: %s (looked in %s)", name, strings.Join(looked, ", "))
 }
 
 func executable(path string) error {
@@ -74,9 +76,9 @@ func executable(path string) error {
 	return nil
 }
 
-// EnvValue returns the value of a variable in an environment; that of the last entry, as
+// Env returns the value of a variable in an environment; that of the last entry, as
 // programs see it.
-func EnvValue(env []string, key string) string {
+func Env(env []string, key string) string {
 	for i := len(env) - 1; i >= 0; i-- {
 		if k, v, ok := strings.Cut(env[i], "="); ok && k == key {
 			return v
