@@ -113,7 +113,7 @@ func (p *Puller) Cached(r Request) (*store.Image, error) {
 		return nil, err
 	}
 	if found := p.Store.Find(ref.String(), platformName(r.platform())); found != nil {
-		return p.Store.Lease(found.Digest, r.Owner, r.Use...)
+		return p.Store.Lease(found.Digest, "", r.Owner, r.Use...)
 	}
 	return nil, nil
 }
@@ -127,7 +127,7 @@ func (p *Puller) Pull(ctx context.Context, r Request) (*store.Image, error) {
 	}
 	if ref.Tag == "" {
 		if found := p.Store.Find(ref.String(), platformName(r.platform())); found != nil {
-			if i, err := p.Store.Lease(found.Digest, r.Owner, r.Use...); i != nil || err != nil {
+			if i, err := p.Store.Lease(found.Digest, "", r.Owner, r.Use...); i != nil || err != nil {
 				return i, err
 			}
 		}
@@ -145,12 +145,8 @@ func (p *Puller) pull(ctx context.Context, ref registry.Reference, source regist
 		return nil, err
 	}
 	if have := p.Store.Image(m.Digest); have != nil && have.Platform == platformName(r.platform()) {
-		i, err := p.Store.Lease(m.Digest, r.Owner, r.Use...)
-		if err != nil {
-			return nil, err
-		}
-		if i != nil {
-			return p.Store.Record(i, ref.String(), r.Owner, r.Use...)
+		if i, err := p.Store.Lease(m.Digest, ref.String(), r.Owner, r.Use...); i != nil || err != nil {
+			return i, err
 		}
 	}
 	description, err := registry.Describe(ctx, source, m, r.platform())

@@ -38,7 +38,7 @@ func TestCollectNeverRemovesALeasedImage(t *testing.T) {
 				}
 				leases[name] = digest
 			case "lease":
-				i, err := s.Lease(digest, name)
+				i, err := s.Lease(digest, "", name)
 				if err != nil {
 					r.Fatal(err)
 				}

@@ -80,7 +80,7 @@ func TestRealKillsLeaveAStoreThatWorks(t *testing.T) {
 		}
 		checkWhole(t, s, step)
 		if strings.Contains(string(out), "leased") {
-			if i, err := s.Lease(id("a"), "again"); err != nil || i == nil || !slices.Contains(i.Leases, "owner") {
+			if i, err := s.Lease(id("a"), "", "again"); err != nil || i == nil || !slices.Contains(i.Leases, "owner") {
 				t.Errorf("step %d: the leased image is lost: %+v, %v", step, i, err)
 			}
 		}

@@ -145,6 +145,23 @@ func (s *Store) Record(image *Image, name, owner string, uses ...Use) (*Image, e
 		}
 		i.Layers[n].Size = have.size
 	}
+	return s.lease(i, name, owner, uses)
+}
+
+// Lease protects a complete image until Release, and notes its users. Unless the name is "", it leads to this
+// image from now on. Lease returns nil if the store has no such image.
+func (s *Store) Lease(digest v1.Hash, name, owner string, uses ...Use) (*Image, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old := s.images[digest]
+	if old == nil || !s.complete(old) {
+		return nil, nil
+	}
+	return s.lease(old.clone(), name, owner, uses)
+}
+
+// lease writes a record of the caller with a lease. The caller holds the mutex.
+func (s *Store) lease(i *Image, name, owner string, uses []Use) (*Image, error) {
 	i.addName(name)
 	i.addLease(owner)
 	i.LastUsed = s.now()
@@ -154,32 +171,14 @@ func (s *Store) Record(image *Image, name, owner string, uses ...Use) (*Image, e
 	}
 	s.step("recorded")
 	for _, other := range s.images {
-		if other.Digest != i.Digest && other.Platform == i.Platform && slices.Contains(other.Names, name) {
-			moved := other.clone()
-			moved.Names = slices.DeleteFunc(moved.Names, func(n string) bool { return n == name })
-			if err := s.write(moved); err != nil {
-				return nil, err
-			}
+		if name == "" || other.Digest == i.Digest || other.Platform != i.Platform || !slices.Contains(other.Names, name) {
+			continue
 		}
-	}
-	return i.clone(), nil
-}
-
-// Lease protects a complete image until Release, and notes its users. It returns nil if the store
-// has no such image.
-func (s *Store) Lease(digest v1.Hash, owner string, uses ...Use) (*Image, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	old := s.images[digest]
-	if old == nil || !s.complete(old) {
-		return nil, nil
-	}
-	i := old.clone()
-	i.addLease(owner)
-	i.LastUsed = s.now()
-	i.addUses(uses, i.LastUsed)
-	if err := s.write(i); err != nil {
-		return nil, err
+		moved := other.clone()
+		moved.Names = slices.DeleteFunc(moved.Names, func(n string) bool { return n == name })
+		if err := s.write(moved); err != nil {
+			return nil, err
+		}
 	}
 	return i.clone(), nil
 }

@@ -122,7 +122,7 @@ func TestOpenRemovesLeftoversAndKeepsTheRest(t *testing.T) {
 	if all := s.Images(); len(all) != 1 || all[0].Digest != id("a") {
 		t.Errorf("images %+v", all)
 	}
-	if i, err := s.Lease(id("b"), "z"); i != nil || err != nil {
+	if i, err := s.Lease(id("b"), "", "z"); i != nil || err != nil {
 		t.Errorf("an image without its layer was leased: %+v, %v", i, err)
 	}
 	// The damaged records might name layer 1.
@@ -139,7 +139,7 @@ func TestOpenRemovesLeftoversAndKeepsTheRest(t *testing.T) {
 		_, err = pull(s, id(h), "app:2", "y", id("2"))
 		must(t, err)
 	}
-	if i, _ := s.Lease(id("b"), "z"); i == nil || !slices.Equal(i.Leases, []string{"y", "z"}) {
+	if i, _ := s.Lease(id("b"), "", "z"); i == nil || !slices.Equal(i.Leases, []string{"y", "z"}) {
 		t.Errorf("the image after another pull: %+v", i)
 	}
 	verdicts, err = s.Collect(Policy{MaxBytes: 1}, Usage{}, nil)

@@ -19,13 +19,13 @@ func TestUsesAreBounded(t *testing.T) {
 	}
 	for n := range maxUses + 10 {
 		for a := range 2 {
-			if _, err := s.Lease(id("a"), "o", Use{Namespace: "default", JobID: fmt.Sprint("job", n), Allocs: []string{fmt.Sprint(a)}}); err != nil {
+			if _, err := s.Lease(id("a"), "", "o", Use{Namespace: "default", JobID: fmt.Sprint("job", n), Allocs: []string{fmt.Sprint(a)}}); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	for a := range maxAllocs + 5 {
-		if _, err := s.Lease(id("a"), "o", Use{Namespace: "default", JobID: "busy", Allocs: []string{fmt.Sprint(a), fmt.Sprint(a)}}); err != nil {
+		if _, err := s.Lease(id("a"), "", "o", Use{Namespace: "default", JobID: "busy", Allocs: []string{fmt.Sprint(a), fmt.Sprint(a)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
