@@ -15,6 +15,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/ledger"
+	"github.com/reeve-run/reeve/internal/testbed/bubble"
 )
 
 const testID = "99999999-0000-4000-8000-000000000037"
@@ -108,7 +109,7 @@ func (b *bench) settled() (last *api.HostVolumeReport) {
 func (b *bench) path() string { return filepath.Join(b.dir, "volumes", testID) }
 
 func TestADirectoryIsMadeOnceAndDeleted(t *testing.T) {
-	synctest.Test(t, testMadeAndDeleted)
+	bubble.Test(t, testMadeAndDeleted)
 }
 
 func testMadeAndDeleted(t *testing.T) {
@@ -179,7 +180,7 @@ func TestLinksAreNotVolumes(t *testing.T) {
 }
 
 func TestVolumesOfOtherServersAreOffered(t *testing.T) {
-	synctest.Test(t, testOfferedVolumes)
+	bubble.Test(t, testOfferedVolumes)
 }
 
 func testOfferedVolumes(t *testing.T) {
