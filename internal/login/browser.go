@@ -78,7 +78,7 @@ func (p *Provider) scopes() string {
 	return strings.Join(scopes, " ")
 }
 
-var errNotPending = api.Errorf(api.CodeForbidden, "this login is not known: it was completed, has expired after %s, or began at a server that no longer leads; begin again with: reeve login -method", pendingFor)
+var errNotPending = api.Errorf(api.CodeForbidden, "this login is not known: it was completed, has expired after %s, or began at a server that no longer leads; begin the login again", pendingFor)
 
 // Complete returns the identity of the user who returns from the provider.
 func (p *Provider) Complete(ctx context.Context, all *Requests, r *api.OIDCCompleteAuthRequest, now time.Time) (*Identity, error) {
@@ -91,14 +91,14 @@ func (p *Provider) Complete(ctx context.Context, all *Requests, r *api.OIDCCompl
 		return nil, errNotPending
 	case waits.method != p.method.Name, waits.redirectURI != r.RedirectURI,
 		subtle.ConstantTimeCompare([]byte(waits.clientNonce), []byte(r.ClientNonce)) != 1:
-		return nil, api.Errorf(api.CodeForbidden, "the login began with another auth method, redirect address or nonce; begin again with: reeve login -method %s", p.method.Name)
+		return nil, api.Errorf(api.CodeForbidden, "the login began with another auth method, redirect address or nonce; begin the login again")
 	}
 	d, err := p.discover(ctx, now)
 	switch {
 	case err != nil:
 		return nil, unavailable(err)
 	case r.Iss != "" && r.Iss != d.Issuer, r.Iss == "" && d.NamesIssuer:
-		return nil, api.Errorf(api.CodeForbidden, "the answer is of another identity provider (iss %.200q), not of %s; begin again with: reeve login -method %s", r.Iss, d.Issuer, p.method.Name)
+		return nil, api.Errorf(api.CodeForbidden, "the answer is of another identity provider (iss %.200q), not of %s; begin the login again", r.Iss, d.Issuer)
 	}
 	token, access, err := p.exchange(ctx, d, r.Code, waits)
 	if err != nil {
