@@ -46,10 +46,14 @@ $(NPM_DONE): ui/package-lock.json
 ui-check: $(NPM_DONE)
 	@./tools/ui_check.sh
 
-## ui-test: the pages of the web UI in Chromium, against the real binary
+## ui-test: the pages of the web UI in Chromium, against the real binary; then a minute of random changes, after which each page shows what the API says
 ui-test: build $(NPM_DONE)
 	@./tools/need.sh chromium chromium
+	@./tools/need.sh openssl openssl
+	@./tools/need.sh unshare util-linux
+	@./tools/need.sh /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core
 	cd ui && npm run --silent browser
+	cd ui && MINUTES=1 node --test --test-timeout=1500000 test/truth/truth.test.mjs
 
 ## pictures: the pictures of the docs: pages of the web UI over a running demo, and a session of the command line
 pictures: build $(NPM_DONE)

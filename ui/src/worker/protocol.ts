@@ -80,7 +80,7 @@ export type Credential =
   | { code: string }
   | { token: string }
   | { jwt: string; method: string }
-  | { oidc: { AuthMethod: string; ClientNonce: string; State: string; Code: string; RedirectURI: string } };
+  | { oidc: { AuthMethod: string; ClientNonce: string; State: string; Code: string; Iss: string; RedirectURI: string } };
 
 /** From a tab to the worker. Messages with an id are answered once. */
 export type ToWorker =

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 
 const here = (path) => new URL(path, import.meta.url).pathname;
-const binary = process.env.REEVE ?? here('../../../bin/reeve');
+export const binary = process.env.REEVE ?? here('../../../bin/reeve');
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 async function freePort() {

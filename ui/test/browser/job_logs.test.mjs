@@ -69,3 +69,26 @@ test('a job without a log, and one that does not exist, say so', async () => {
   assert.equal(await page.locator('[aria-busy=true]').count(), 0);
   await page.close();
 });
+
+test('more logs at once than a browser can follow are refused with words, until one is closed', async () => {
+  const pages = [];
+  for (let n = 0; n < 3; n++) {
+    const page = await browser.open(`${agent.base}/ui/job/chorus/logs`);
+    await page.getByLabel('Log', { exact: true }).getByText('<b>verse</b> of 0').waitFor();
+    pages.push(page);
+  }
+  const fourth = await browser.open(`${agent.base}/ui/job/chorus/logs`);
+  await fourth.getByRole('alert').getByText('A browser allows few connections').waitFor();
+  await fourth.goto(`${agent.base}/ui/jobs`); // other pages do not wait for a connection
+  await fourth.getByRole('link', { name: 'chorus' }).first().waitFor();
+  await fourth.goto(`${agent.base}/ui/job/chorus/logs`);
+  await fourth.getByRole('alert').waitFor();
+  await pages.pop().close();
+  await until('the log is shown', async () => {
+    const again = fourth.getByRole('button', { name: 'Try again' });
+    if (await again.isVisible()) await again.click();
+    return (await fourth.getByLabel('Log', { exact: true }).getByText('<b>verse</b> of 0').count()) > 0;
+  });
+  browser.check();
+  for (const page of [...pages, fourth]) await page.close();
+});
