@@ -47,7 +47,7 @@ export function Login() {
       setError({ status: 400, code: 'invalid', message: query.get('error_description') ?? query.get('error') ?? 'This login was not begun in this tab, or has been used already.', detail: [] });
       return;
     }
-    void use({ oidc: { AuthMethod: stored.method, ClientNonce: stored.nonce, State: query.get('state') ?? '', Code: query.get('code')!, Iss: query.get('iss') ?? '', RedirectURI: stored.uri } }, stored.back);
+    void use({ oidc: { AuthMethodName: stored.method, ClientNonce: stored.nonce, State: query.get('state') ?? '', Code: query.get('code')!, Iss: query.get('iss') ?? '', RedirectURI: stored.uri } }, stored.back);
   }, []);
 
   return (

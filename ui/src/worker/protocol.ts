@@ -4,7 +4,7 @@
 // The messages between tabs and the worker. The worker holds the token and the one event stream of all tabs;
 // tabs never see the token.
 
-import type { Event, UIConfig } from '../api/schema';
+import type { Event, OIDCCompleteAuthRequest, UIConfig } from '../api/schema';
 
 /** A request to the API that the worker sends for a tab. */
 export interface Request {
@@ -80,7 +80,7 @@ export type Credential =
   | { code: string }
   | { token: string }
   | { jwt: string; method: string }
-  | { oidc: { AuthMethod: string; ClientNonce: string; State: string; Code: string; Iss: string; RedirectURI: string } };
+  | { oidc: OIDCCompleteAuthRequest };
 
 /** From a tab to the worker. Messages with an id are answered once. */
 export type ToWorker =

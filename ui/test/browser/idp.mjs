@@ -37,6 +37,7 @@ export class Provider {
     Object.assign(p, certificate());
     p.user = { sub: 'ana' };
     p.declines = false;
+    p.away = false; // without an answer to the agent
     p.codes = new Map();
     p.server = createServer({ key: p.key, cert: p.cert }, (request, response) => void p.answer(request, response));
     await new Promise((resolve) => p.server.listen(0, '127.0.0.1', resolve));
@@ -70,7 +71,7 @@ export class Provider {
       case '/authorize':
         return this.authorize(address.searchParams, response);
       case '/token':
-        return this.token(request, json);
+        return this.away ? request.socket.destroy() : this.token(request, json);
     }
     return json({ error: 'not found' }, 404);
   }

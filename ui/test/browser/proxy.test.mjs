@@ -55,7 +55,7 @@ test('the page has the login, its stream, a log and a terminal, all by way of TL
   const page = await browser.open(address);
   await page.getByRole('heading', { name: 'web' }).first().waitFor();
   assert.ok(!page.url().includes('code='), page.url());
-  await page.getByText('live', { exact: false }).first().waitFor();
+  await page.getByText('Live, index').first().waitFor();
   const id = (await agent.ask('GET', '/v1/allocations'))[0].ID;
   const root = new URL(address).origin;
   await page.goto(`${root}/ui/allocation/${id}/logs`);
