@@ -104,6 +104,7 @@ type Mount struct {
 	Target      string // an absolute path in the task's root
 	ReadOnly    bool
 	Propagation string // "private" (the same as ""), "host-to-task" or "bidirectional"
+	Label       string // "z" or "Z": a Docker daemon labels the directory for SELinux, for all containers or for this one; "": not
 	WithoutLink bool   // fails if Source contains a symbolic link: tasks can change the directories on the way
 }
 

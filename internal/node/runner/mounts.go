@@ -29,7 +29,8 @@ func (h *Host) mounts(ctx context.Context, a *api.Allocation, g *api.Group, s *a
 			return nil, err
 		}
 		all = append(all, driver.Mount{
-			Source: path, Target: m.Destination, ReadOnly: readOnly || request.ReadOnly || m.ReadOnly, Propagation: m.PropagationMode, WithoutLink: true,
+			Source: path, Target: m.Destination, ReadOnly: readOnly || request.ReadOnly || m.ReadOnly, Propagation: m.PropagationMode,
+			Label: m.SELinuxLabel, WithoutLink: true,
 		})
 	}
 	return all, nil

@@ -5,12 +5,10 @@ package docker
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
@@ -79,6 +77,10 @@ func hostConfig(t *driver.Task, c *api.ContainerConfig, sources []string, maxPro
 	if err != nil {
 		return nil, err
 	}
+	labelled, err := labelledMounts(t)
+	if err != nil {
+		return nil, err
+	}
 	r, d := t.Resources, c.Daemon
 	hard := cmp.Or(r.MemoryMaxMB, r.MemoryMB)
 	if c.MemoryHardMB > 0 {
@@ -90,7 +92,7 @@ func hostConfig(t *driver.Task, c *api.ContainerConfig, sources []string, maxPro
 		processes = c.PidsLimit
 	}
 	o := object{
-		"Mounts": mounts, "NetworkMode": cmp.Or(c.NetworkMode, "default"), "ExtraHosts": c.ExtraHosts, "Dns": c.DNSServers,
+		"Mounts": mounts, "Binds": labelled, "NetworkMode": cmp.Or(c.NetworkMode, "default"), "ExtraHosts": c.ExtraHosts, "Dns": c.DNSServers,
 		"DnsSearch": c.DNSSearch, "DnsOptions": c.DNSOptions, "ReadonlyRootfs": c.ReadonlyRoot, "Init": c.Init, "ShmSize": c.ShmSize,
 		"Privileged": c.Privileged, "SecurityOpt": security(c), "Devices": devices(t, c), "Ulimits": ulimits(c), "Sysctls": c.Sysctl,
 		"PidMode": host(c.PIDHost), "UTSMode": host(c.UTSHost), "UsernsMode": host(c.UsersHost), "GroupAdd": c.GroupAdd,
@@ -189,45 +191,4 @@ func logging(t *driver.Task, c *api.ContainerConfig) object {
 	return object{"Type": "json-file", "Config": map[string]string{
 		"max-file": strconv.Itoa(max(t.Logs.MaxFiles, 2)), "max-size": strconv.FormatInt(cmp.Or(t.Logs.MaxFileBytes, 10<<20), 10),
 	}}
-}
-
-func mountsOf(t *driver.Task, c *api.ContainerConfig, sources []string) ([]object, error) {
-	bind := func(source, target string, readOnly bool, propagation string) object {
-		o := object{"Type": "bind", "Source": source, "Target": target, "ReadOnly": readOnly}
-		if propagation != "" && propagation != "private" {
-			o["BindOptions"] = object{"Propagation": propagation}
-		}
-		return o
-	}
-	list := []object{
-		bind(t.Dir.Alloc, "/alloc", false, ""), bind(t.Dir.Local, "/local", false, ""), bind(t.Dir.Secrets, "/secrets", false, ""),
-	}
-	for n, m := range c.Mounts {
-		switch {
-		case m.Type == "bind" && c.Daemon.VolumeDriver != "" && !strings.HasPrefix(m.Source, "/"), m.Type == "volume":
-			o := object{"Type": "volume", "Source": m.Source, "Target": m.Target, "ReadOnly": m.ReadOnly}
-			options := object{"NoCopy": m.NoCopy, "Labels": m.Labels}
-			if name := cmp.Or(m.Driver, c.Daemon.VolumeDriver); name != "" || len(m.DriverOptions) > 0 {
-				options["DriverConfig"] = object{"Name": name, "Options": m.DriverOptions}
-			}
-			o["VolumeOptions"] = options
-			list = append(list, o)
-		case m.Type == "tmpfs":
-			options := object{"Mode": cmp.Or(m.Mode, 0o1777)}
-			if m.Size > 0 {
-				options["SizeBytes"] = m.Size
-			}
-			list = append(list, object{"Type": "tmpfs", "Target": m.Target, "ReadOnly": m.ReadOnly, "TmpfsOptions": options})
-		default:
-			list = append(list, bind(sources[n], m.Target, m.ReadOnly, m.Propagation))
-		}
-	}
-	for _, m := range t.Mounts {
-		propagation, ok := map[string]string{"": "", "private": "", "host-to-task": "rslave", "bidirectional": "rshared"}[m.Propagation]
-		if !ok {
-			return nil, fmt.Errorf("the volume at %s cannot be mounted with propagation %q; there are: private, host-to-task, bidirectional", m.Target, m.Propagation)
-		}
-		list = append(list, bind(m.Source, m.Target, m.ReadOnly, propagation))
-	}
-	return list, nil
 }
