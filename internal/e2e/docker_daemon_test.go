@@ -238,6 +238,27 @@ func TestDockerDaemonRunsATask(t *testing.T) {
 	})
 }
 
+// A daemon takes volumes with labels, also on a node without SELinux, and one that a task only reads stays so.
+func TestDockerLabelsVolumes(t *testing.T) {
+	t.Parallel()
+	m, _ := dockerMachine(t)
+	v := m.createVolume("data", "")
+	job := daemonJob("writer", "write /data/f written , try write /read/f lost , cat /read/f , exit 0")
+	job.Type = api.JobTypeBatch
+	job.Groups[0].Volumes = map[string]*api.VolumeRequest{"data": {Name: "data", Type: api.VolumeTypeHost, Source: "data"}}
+	job.Groups[0].Tasks[0].VolumeMounts = []*api.VolumeMount{
+		{Volume: "data", Destination: "/data", SELinuxLabel: "Z"}, {Volume: "data", Destination: "/read", SELinuxLabel: "z", ReadOnly: true},
+	}
+	m.register(job)
+	m.holds(filepath.Join(v.HostPath, "f"), "written")
+	alloc := m.allocations("writer", "has ended", func(list []*api.AllocationListStub) bool {
+		return len(list) == 1 && list[0].ClientStatus == api.AllocClientComplete
+	})[0].ID
+	if got := m.taskLog(alloc, "stdout"); !strings.Contains(got, "read-only file system") || !strings.HasSuffix(got, "written") {
+		t.Errorf("the task printed %q", got)
+	}
+}
+
 // The daemon's reasons reach the user.
 func TestDockerDaemonReportsEnds(t *testing.T) {
 	t.Parallel()
