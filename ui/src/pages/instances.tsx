@@ -55,11 +55,11 @@ const columns: Column<Instance>[] = [
     ),
   },
   { key: 'job', head: 'Job', width: 'minmax(0, 1.3fr)', by: (i) => `${i.Namespace} ${i.JobID}`, cell: (i) => <a href={toJob(i.JobID ?? '', i.Namespace)}>{i.JobID}</a> },
-  { key: 'state', head: 'State', width: 'minmax(0, 1.6fr)', by: said, cell: (i) => <span class="clip" title={said(i)}>{said(i)}</span> },
-  { key: 'version', head: 'Version', width: '70px', end: true, wide: true, by: (i) => i.JobVersion ?? 0, cell: (i) => i.JobVersion },
+  { key: 'state', head: 'State', width: 'minmax(0, 2fr)', by: said, cell: (i) => <span class="clip" title={said(i)}>{said(i)}</span> },
+  { key: 'version', head: 'Version', width: '70px', end: true, wide: 'tablet', by: (i) => i.JobVersion ?? 0, cell: (i) => i.JobVersion },
   { key: 'crashes', head: 'Crashes', width: '74px', end: true, wide: true, by: (i) => i.CrashCount ?? 0, cell: (i) => i.CrashCount || '' },
   { key: 'node', head: 'Node', width: 'minmax(0, 1fr)', wide: true, by: (i) => i.NodeName ?? '', cell: (i) => i.NodeID && <a href={toNode(i.NodeID)}>{i.NodeName}</a> },
-  { key: 'since', head: 'Since', width: '152px', wide: true, by: (i) => ms(i.Since), cell: (i) => <Time of={i.Since} /> },
+  { key: 'since', head: 'Since', width: '152px', wide: 'tablet', by: (i) => ms(i.Since), cell: (i) => <Time of={i.Since} /> },
 ];
 
 const haystack = (i: Instance) => `${i.Name} ${i.JobID} ${i.Namespace} ${i.NodeName} ${i.Zone ?? ''} ${i.Allocation} ${said(i)}`;

@@ -16,6 +16,6 @@ export interface Column<T> {
   by?(row: T): string | number;
   /** Text for the end of the cell, such as numbers. */
   end?: boolean;
-  /** Left out on narrow screens. */
-  wide?: boolean;
+  /** Left out on narrow screens, or also on those of a tablet. */
+  wide?: boolean | 'tablet';
 }

@@ -52,7 +52,8 @@ export function Grid<T>(p: {
   useEffect(() => p.shown?.(inDocument), [inDocument.join('\n')]);
   const tracks = p.columns.map((c) => c.width).join(' ');
   const narrow = p.columns.filter((c) => !c.wide).map((c) => c.narrow ?? c.width).join(' ');
-  const style = useMemo(() => ({ '--tracks': tracks, '--narrow': narrow }), [tracks, narrow]);
+  const tablet = p.columns.filter((c) => c.wide !== 'tablet').map((c) => c.width).join(' ');
+  const style = useMemo(() => ({ '--tracks': tracks, '--tablet': tablet, '--narrow': narrow }), [tracks, tablet, narrow]);
 
   const move = (to: number) => {
     if (p.keys.length === 0) return;
@@ -112,7 +113,7 @@ export function Grid<T>(p: {
         {p.columns.map((c) => {
           const dir = p.sort === c.key ? 'ascending' : p.sort === `-${c.key}` ? 'descending' : undefined;
           return (
-            <span key={c.key} role="columnheader" class={`${c.end ? 'end' : ''} ${c.wide ? 'wide' : ''}`} aria-sort={dir}>
+            <span key={c.key} role="columnheader" class={`${c.end ? 'end' : ''} ${c.wide ? 'wide' : ''} ${c.wide === 'tablet' ? 'widest' : ''}`} aria-sort={dir}>
               {c.by ? (
                 <button type="button" onClick={() => sortBy(c)}>
                   {c.head}
@@ -149,7 +150,7 @@ export function Grid<T>(p: {
                 onDblClick={() => p.href && go(p.href(row))}
               >
                 {p.columns.map((c, n) => (
-                  <span key={c.key} role="gridcell" class={`${c.end ? 'end' : ''} ${c.wide ? 'wide' : ''}`}>
+                  <span key={c.key} role="gridcell" class={`${c.end ? 'end' : ''} ${c.wide ? 'wide' : ''} ${c.wide === 'tablet' ? 'widest' : ''}`}>
                     {n === 0 && p.choose && (
                       <input type="checkbox" class="choose" aria-label="Choose" checked={p.chosen!.has(key)} onChange={() => toggle(key)} tabIndex={-1} />
                     )}

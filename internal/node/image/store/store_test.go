@@ -300,3 +300,35 @@ func TestTheOldestImagesAreRemovedUntilTheDiskHasRoom(t *testing.T) {
 		}
 	}
 }
+
+// TestALeaseMovesANameInOneWrite leases an image under a name that led to another one, as a tag that moved back does.
+func TestALeaseMovesANameInOneWrite(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	_, err := pull(s, id("a"), "app:1", "x", id("1"))
+	must(t, err)
+	_, err = pull(s, id("b"), "app:1", "y", id("2"))
+	must(t, err)
+	writes := 0
+	s.step = func(name string) {
+		if name == "recorded" {
+			writes++
+		}
+	}
+	i, err := s.Lease(id("a"), "app:1", "z")
+	must(t, err)
+	if writes != 1 || i == nil || !slices.Equal(i.Leases, []string{"x", "z"}) || !slices.Equal(i.Names, []string{"app:1"}) {
+		t.Errorf("after %d writes the image is %+v", writes, i)
+	}
+	for _, s := range []*Store{s, open(t, dir)} {
+		if found := s.Find("app:1", "linux/amd64"); found == nil || found.Digest != id("a") {
+			t.Errorf("the name leads to %+v", found)
+		}
+		if other := s.Image(id("b")); other == nil || len(other.Names) != 0 {
+			t.Errorf("the other image is %+v", other)
+		}
+	}
+	if i, err := s.Lease(id("b"), "", "z"); err != nil || i == nil || len(i.Names) != 0 {
+		t.Errorf("a lease without a name names the image: %+v, %v", i, err)
+	}
+}
