@@ -15,5 +15,5 @@
 //
 // A binary that uses this package must call Dispatch first in main: the supervisor, and the
 // short-lived steps in front of an isolated task, are the same executable, started with
-// hidden words.
+// hidden words. Steps do not reach main; see package step.
 package supervise

@@ -173,11 +173,10 @@ func (d *Driver) isolation(t *driver.Task, command string) (*isolate.Spec, error
 		s.Mounts = append(s.Mounts, isolate.Mount{Source: own, Target: own, ReadOnly: true})
 	}
 	showNetwork(s, t)
-	var err1, err2, err3 error
+	var err1, err2, err3, err4 error
 	s.HostPID, err1 = hostMode(t, "pid_mode")
 	s.HostIPC, err2 = hostMode(t, "ipc_mode")
 	s.Capabilities, s.Ambient, err3 = capabilities(t)
-	var err4 error
 	s.Ulimits, err4 = ulimits(t)
 	err5 := d.unveil(t, s, command)
 	return s, errors.Join(err1, err2, err3, err4, err5)
