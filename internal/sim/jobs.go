@@ -37,6 +37,31 @@ type job struct {
 	groups    map[string]*group
 	submitted atomic.Int64 // Unix nanoseconds
 	foreign   bool         // reports whether another client registered it
+
+	mu      sync.Mutex
+	arrived map[string][]uint64 // by group: a bit for each instance that a node has received
+}
+
+// arrives notes that a node receives an instance, and reports whether it is the first that does. An instance whose
+// first node is lost before it hears of the instance arrives as a replacement.
+func (j *job) arrives(g *group, index int32) (first bool) {
+	if index < 0 {
+		return false // its name has no index
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.arrived == nil {
+		j.arrived = map[string][]uint64{}
+	}
+	word, bit := int(index)/64, uint64(1)<<(index%64)
+	bits := j.arrived[g.spec.Name]
+	if more := max(word+1, (g.wanted+63)/64) - len(bits); more > 0 {
+		bits = append(bits, make([]uint64, more)...)
+		j.arrived[g.spec.Name] = bits
+	}
+	first = bits[word]&bit == 0
+	bits[word] |= bit
+	return first
 }
 
 func (j *job) submittedAt() time.Time { return time.Unix(0, j.submitted.Load()) }

@@ -392,11 +392,12 @@ func (n *node) take(a *api.NodeAllocation, now time.Time) {
 		inst.reported = running // from before the power was switched off
 	}
 	since, replaces, back := n.run.found(inst, now)
+	first := inst.job.arrives(inst.group, inst.index)
 	switch {
 	case inst.job.foreign:
 	case replaces:
 		n.replaced = append(n.replaced, since)
-	case !back && a.PreviousAllocation == "":
+	case !back && (first || a.PreviousAllocation == ""):
 		n.placed = append(n.placed, arrival{placed: now.Sub(inst.job.submittedAt())})
 		inst.first = int32(len(n.placed))
 		n.run.placed.Add(1)

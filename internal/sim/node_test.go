@@ -98,8 +98,23 @@ func TestWhatIsLostIsReplaced(t *testing.T) {
 	n.receive(&api.NodeAllocations{Allocations: []*api.NodeAllocation{{Allocation: &api.Allocation{
 		ID: "b", JobID: "j", Group: "g", Name: "j.g[0]", DesiredStatus: api.AllocDesiredRun, PreviousAllocation: "a",
 	}}}}, begin.Add(3*time.Second))
-	if len(n.replaced) != 1 || n.replaced[0] != 3*time.Second {
-		t.Errorf("replaced after %v, want 3 s", n.replaced)
+	if len(n.replaced) != 1 || n.replaced[0] != 3*time.Second || n.run.placed.Load() != 1 {
+		t.Errorf("replaced after %v, want 3 s; %d are placed", n.replaced, n.run.placed.Load())
+	}
+}
+
+// TestAReplacementOfWhatNoNodeHeardOfIsPlaced loses the first node of an instance before it hears of the instance.
+func TestAReplacementOfWhatNoNodeHeardOfIsPlaced(t *testing.T) {
+	n, _ := alone(behaviour{runFor: forever})
+	receive := func(id, previous string) {
+		n.receive(&api.NodeAllocations{Allocations: []*api.NodeAllocation{{Allocation: &api.Allocation{
+			ID: id, JobID: "j", Group: "g", Name: "j.g[70]", DesiredStatus: api.AllocDesiredRun, PreviousAllocation: previous,
+		}}}}, time.Unix(1000, 0))
+	}
+	for _, c := range []struct{ id, previous string }{{"b", "a"}, {"c", "b"}, {"d", "c"}} {
+		if receive(c.id, c.previous); n.run.placed.Load() != 1 {
+			t.Errorf("after %s, %d are placed, want 1", c.id, n.run.placed.Load())
+		}
 	}
 }
 
