@@ -181,7 +181,7 @@ var rooms = []struct {
 	{"internal/node/image/registry", []string{"internal/secretfile", "internal/node/beneath", "internal/node/stall"}},
 	{"internal/node/image/registrytest", nil},
 	{"internal/node/image", []string{"internal/node/beneath"}},
-	{"internal/node", []string{"internal/heap", "internal/secretfile", "api", "client", "internal/catalogentry", "internal/template"}},
+	{"internal/node", []string{"internal/coalesce", "internal/heap", "internal/secretfile", "api", "client", "internal/catalogentry", "internal/template"}},
 	{"internal/port", []string{"api"}},
 	{"internal/relay", nil},
 	{"internal/pki", nil},

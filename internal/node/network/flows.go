@@ -55,27 +55,37 @@ func addrOf(ip net.IP) netip.Addr {
 	return a.Unmap()
 }
 
-// forgetFlows removes the stale flows. without is a network that ends; nil: none. The caller holds hostMu. A
-// kernel without a list of flows loses no network by that: old senders wait until their flow ends.
-func (f *Fabric) forgetFlows(without *Record) {
-	if err := f.tryForgetFlows(without); err != nil {
+// forgetFlows removes the stale flows. A kernel without a list of flows loses no network by that: old senders wait
+// until their flow ends. It takes tens of milliseconds, as the kernel passes over its whole table, however few flows
+// are in it. So those who change ports at the same time share a pass.
+func (f *Fabric) forgetFlows() {
+	if err := f.tryForgetFlows(); err != nil {
 		f.c.Logger.Warn("cannot forget flows of UDP: senders that send without a pause may reach ports of allocations late", "error", err)
 	}
 }
 
-func (f *Fabric) tryForgetFlows(without *Record) error {
-	s, err := f.staleFlows(without)
-	if err != nil {
-		return err
+// forgetFlowsLater does so in the background: the start of a task takes longer.
+func (f *Fabric) forgetFlowsLater() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.life.Err() == nil {
+		f.removals.Go(func() { f.flows.Do(f.life) })
 	}
+}
+
+func (f *Fabric) tryForgetFlows() error {
 	var h *netlink.Handle
 	if err := f.w.inHost(func() (err error) {
-		h, err = netlink.NewHandle(unix.NETLINK_NETFILTER)
+		h, err = netlink.NewHandle(unix.NETLINK_NETFILTER, unix.NETLINK_ROUTE)
 		return explain("open netlink", err)
 	}); err != nil {
 		return err
 	}
 	defer h.Close()
+	s, err := f.staleFlows(h)
+	if err != nil {
+		return err
+	}
 	families := []netlink.InetFamily{unix.AF_INET}
 	if f.c.Subnet6.IsValid() {
 		families = append(families, unix.AF_INET6)
@@ -96,8 +106,8 @@ func (f *Fabric) tryForgetFlows(without *Record) error {
 	return errors.Join(errs...)
 }
 
-// staleFlows describes the flows that are stale without a network.
-func (f *Fabric) staleFlows(without *Record) (*flowFilter, error) {
+// staleFlows describes the flows that are stale.
+func (f *Fabric) staleFlows(h *netlink.Handle) (*flowFilter, error) {
 	s := &flowFilter{live: map[netip.Addr]bool{}, local: map[netip.Addr]bool{}}
 	for _, subnet := range []netip.Prefix{f.c.Subnet, f.c.Subnet6} {
 		if subnet.IsValid() {
@@ -108,7 +118,7 @@ func (f *Fabric) staleFlows(without *Record) (*flowFilter, error) {
 		s.live[g.Addr()] = true
 	}
 	for _, n := range f.all() {
-		if n.rec == without {
+		if f.isUnruled(n) {
 			for _, ip := range n.rec.addresses() { // of a subnet that the configuration no longer has
 				s.subnets = append(s.subnets, netip.PrefixFrom(ip, ip.BitLen()))
 			}
@@ -121,7 +131,7 @@ func (f *Fabric) staleFlows(without *Record) (*flowFilter, error) {
 			s.ports = append(s.ports, n.rec.Ports...)
 		}
 	}
-	list, err := f.w.h.AddrList(nil, unix.AF_UNSPEC)
+	list, err := h.AddrList(nil, unix.AF_UNSPEC)
 	for _, a := range list {
 		s.local[addrOf(a.IP)] = true
 	}

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/reeve-run/reeve/api"
+	"github.com/reeve-run/reeve/internal/coalesce"
 	"github.com/reeve-run/reeve/internal/node/driver"
 )
 
@@ -63,7 +64,8 @@ type Fabric struct {
 
 	life     context.Context // ends with Close
 	end      context.CancelFunc
-	removals sync.WaitGroup
+	removals sync.WaitGroup // and passes over the flows
+	flows    *coalesce.Group[struct{}]
 	slots    chan struct{} // one per removal that runs in the background
 }
 
@@ -79,6 +81,7 @@ type network struct {
 
 	// Fabric.mu guards the rest.
 	closing, removing bool
+	unruled           bool          // its ports lead nowhere any more: its flows have no future
 	problem           error         // of the last removal, if it failed
 	stuck             chan struct{} // closed if there is a problem
 }
@@ -94,6 +97,7 @@ func New(c Config) (*Fabric, error) {
 	f := &Fabric{c: c, w: &wire{node: c.Node, bridge: c.Bridge, host: c.Host}, pool: newPool(c.Subnet, c.Subnet6), nets: map[string]*network{}}
 	f.life, f.end = context.WithCancel(context.Background())
 	f.slots = make(chan struct{}, maxRemovals)
+	f.flows = coalesce.New(func(context.Context) (struct{}, error) { f.forgetFlows(); return struct{}{}, nil })
 	err := c.Ledger.Each(KeyPrefix, func(key string, value []byte) error {
 		r, err := decodeRecord(value)
 		if err != nil || key != KeyPrefix+r.Alloc {
@@ -260,107 +264,31 @@ func (f *Fabric) wireUp(r *Record) error {
 		return err
 	}
 	if r.Mode == ModeBridge {
-		f.hostMu.Lock()
-		defer f.hostMu.Unlock()
-		f.c.Step("bridge")
-		if err := f.raise(); err != nil {
-			return err
-		}
-		f.c.Step("link")
-		if err := f.w.connect(r, namespace); err != nil {
-			return err
-		}
-		f.c.Step("rules")
-		if err := f.t.add(r.elements(f.c.Node)); err != nil {
+		if err := f.connect(r, namespace); err != nil {
 			return err
 		}
 		f.c.Step("flows")
 		if len(r.Ports) > 0 {
-			f.forgetFlows(nil)
+			f.forgetFlowsLater()
 		}
 	}
 	f.c.Step("files")
 	return f.writeFiles(r)
 }
 
-// Release begins the removal of an allocation's network, whose ports others may wait for. Call the
-// result to complete it. It is safe to call both repeatedly.
-func (f *Fabric) Release(alloc string) (complete func() error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	n := f.nets[alloc]
-	if n == nil {
-		return func() error { return nil }
-	}
-	n.closing = true
-	return func() error { return f.remove(n) }
-}
-
-func (f *Fabric) remove(n *network) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return f.drop(n)
-}
-
-// drop removes a network whose mutex is held.
-func (f *Fabric) drop(n *network) error {
-	select {
-	case <-n.gone:
-		return nil
-	default:
-	}
-	n.up = false
-	if err := f.clear(n.rec); err != nil {
-		f.setStuck(n, err)
-		return err
-	}
-	f.c.Step("forget")
-	wait := f.c.Ledger.Put(KeyPrefix+n.rec.Alloc, nil)
-	f.mu.Lock()
-	delete(f.nets, n.rec.Alloc)
-	f.pool.free(n.rec)
-	close(n.gone)
-	f.mu.Unlock()
-	return wait()
-}
-
-// clear removes the kernel's part of a network and its files. It may be repeated.
-func (f *Fabric) clear(r *Record) error {
-	if r.Mode == ModeBridge {
-		if err := f.disconnect(r); err != nil {
-			return err
-		}
-	}
-	if r.isPlugged() {
-		if err := f.unplug(r); err != nil {
-			return err
-		}
-	}
-	f.c.Step("unbind")
-	return f.removeDir(r.Alloc)
-}
-
-func (f *Fabric) disconnect(r *Record) error {
+func (f *Fabric) connect(r *Record, namespace string) error {
 	f.hostMu.Lock()
 	defer f.hostMu.Unlock()
-	if err := f.open(); err != nil {
+	f.c.Step("bridge")
+	if err := f.raise(); err != nil {
 		return err
 	}
-	f.c.Step("close ports")
-	if err := f.t.remove(r.elements(f.c.Node)); err != nil {
+	f.c.Step("link")
+	if err := f.w.connect(r, namespace); err != nil {
 		return err
 	}
-	f.c.Step("forget flows")
-	f.forgetFlows(r)
-	f.c.Step("unlink")
-	return errors.Join(f.w.forget(r), f.w.disconnect(r.Alloc))
-}
-
-func (f *Fabric) removeDir(alloc string) error {
-	if err := removeNamespace(f.namespace(alloc)); err != nil {
-		return err
-	}
-	return os.RemoveAll(f.dir(alloc))
+	f.c.Step("rules")
+	return f.t.add(r.elements(f.c.Node))
 }
 
 // open opens the ways to the kernel. The caller holds hostMu.

@@ -50,6 +50,12 @@ func (f *Fabric) isClosing(n *network) bool {
 	return n.closing
 }
 
+func (f *Fabric) isUnruled(n *network) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return n.unruled
+}
+
 func (f *Fabric) has(alloc string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,7 +102,7 @@ func (f *Fabric) reconcileHost() error {
 	}
 	changed, err := f.sweepElements()
 	if changed || !whole { // an earlier agent may have ended between the change of a rule and its flows
-		f.forgetFlows(nil)
+		f.forgetFlows()
 	}
 	return errors.Join(f.sweepLinks(), err)
 }
