@@ -43,8 +43,9 @@ export class Table<T> {
   }
 
   start(): () => void {
+    const { groups, reread } = this.#source;
     const end = watch({
-      topics: this.#source.topics,
+      topics: reread && groups ? groups.topics : this.#source.topics, // a filter may see what only a group's other events change
       events: (events, index) => this.#apply(events, index),
       ready: (after) => this.#base > 0 && after > this.#base && this.read(),
       reset: () => {
@@ -52,9 +53,8 @@ export class Table<T> {
         void this.read();
       },
     });
-    const { groups } = this.#source;
     const refiner =
-      groups && !this.#source.reread
+      groups && !reread
         ? new Refiner<T>(groups, {
             page: (path, next) => readPage(this.#source, path, next, this.#abort.signal),
             readAll: () => this.read().then(() => this.rows.size),

@@ -70,6 +70,23 @@ test('the rows of a group are read again after its events, page by page; later e
   end();
 });
 
+test('a filtered list is read again after each event that may change its rows', async () => {
+  fake.lists = [];
+  const t = new Table<Row>({
+    path: '/v1/things?filter=N', topics: ['Thing'], key: (r) => r.ID, take: () => assert.fail('the filter decides'), reread: true,
+    groups: { topics: ['Thing', 'Other'], of: () => assert.fail('the list is read as a whole'), ofRow: (r) => r.ID, path: (g) => g },
+  });
+  const end = t.start();
+  await until('the list is asked for', () => fake.lists.length === 1);
+  fake.lists[0]!(json([{ ID: 'a', N: 1 }], { 'X-Reeve-Index': '12' }));
+  await until('the list is shown', () => shown(t) === 'a1');
+  line({ Index: 13, Events: [{ Topic: 'Other', Key: 'x', Index: 13 }] });
+  await until('the list is asked for again', () => fake.lists.length === 2);
+  fake.lists[1]!(json([], { 'X-Reeve-Index': '13' }));
+  await until('the row is gone', () => t.rows.size === 0);
+  end();
+});
+
 test('a list whose read failed is read again when the servers answer', async () => {
   fake.lists = [];
   const t = things();
