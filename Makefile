@@ -8,7 +8,7 @@ TOOLS   := -modfile=tools/go.mod
 
 NPM_DONE := ui/node_modules/.package-lock.json
 
-.PHONY: dev demo stacks build ui ui-check ui-test pictures bench-ui test check race unit e2e fuzz properties leaks jepsen jepsen-planted bench generate packages packages-check clean
+.PHONY: dev demo stacks build ui ui-check ui-test ui-truth pictures bench-ui test check race unit e2e fuzz properties leaks jepsen jepsen-planted bench generate packages packages-check clean
 
 ## dev: run a web service and a batch job on this machine: real processes, one command
 dev: build
@@ -46,14 +46,18 @@ $(NPM_DONE): ui/package-lock.json
 ui-check: $(NPM_DONE)
 	@./tools/ui_check.sh
 
-## ui-test: the pages of the web UI in Chromium, against the real binary; then a minute of random changes, after which each page shows what the API says
+## ui-test: the pages of the web UI in Chromium, against the real binary
 ui-test: build $(NPM_DONE)
 	@./tools/need.sh chromium chromium
 	@./tools/need.sh openssl openssl
 	@./tools/need.sh unshare util-linux
 	@./tools/need.sh /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core
 	cd ui && npm run --silent browser
-	cd ui && MINUTES=1 node --test --test-timeout=1500000 test/truth/truth.test.mjs
+
+## ui-truth: random changes for MINUTES, after which each page of the web UI must show what the API says
+ui-truth: build $(NPM_DONE)
+	@./tools/need.sh chromium chromium
+	cd ui && MINUTES=$(or $(MINUTES),1) node --test --test-timeout=7200000 test/truth/truth.test.mjs
 
 ## pictures: the pictures of the docs: pages of the web UI over a running demo, and a session of the command line
 pictures: build $(NPM_DONE)

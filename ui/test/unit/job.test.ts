@@ -158,12 +158,18 @@ test('lines of events are bounded, in order, and do not repeat', () => {
   assert.equal(lineOf(e('InstanceCrashed', { CrashReason: 'exit code 17' }))!.text, 'web-0 crashed: exit code 17');
   assert.equal(lineOf(e('InstanceChanged', { State: 'CLAIMED' })), undefined);
   assert.equal(lineOf({ Topic: 'Plan', Type: 'PlanDecided', Payload: { Plan: { Verb: 'continue', Plan: 'deploy', Phase: 'web', By: 'ana' } } })!.text, 'ana: continue deploy web');
-  let lines = addLine([], { key: 'a 1', at: 100, of: 'ok', text: 'x' });
-  lines = addLine(lines, { key: 'a 2', at: 50, of: 'ok', text: 'x' });
+  const said = new Map<string, string>();
+  let lines = addLine([], { key: 'a 1', at: 100, of: 'ok', text: 'x' }, said);
+  lines = addLine(lines, { key: 'a 2', at: 50, of: 'ok', text: 'x' }, said);
   assert.equal(lines.length, 1);
-  lines = addLine(lines, { key: 'b 3', at: 50, of: 'ok', text: 'y' });
+  lines = addLine(lines, { key: 'b 3', at: 50, of: 'ok', text: 'y' }, said);
   assert.equal(lines[0]!.at, 100);
-  for (let n = 0; n < 200; n++) lines = addLine(lines, { key: `c${n} 1`, at: n, of: 'ok', text: 'z' });
+  for (let n = 0; n < 200; n++) lines = addLine(lines, { key: `c${n} 1`, at: n, of: 'ok', text: 'z' }, said);
+  const kept = lines;
+  lines = addLine(lines, { key: 'a 4', at: 300, of: 'ok', text: 'x' }, said);
+  assert.equal(lines, kept, 'what is said again after many others is no news either');
+  for (let n = 0; n < 6_000; n++) addLine([], { key: `d${n} 1`, at: n, of: 'ok', text: 'z' }, said);
+  assert.ok(said.size <= 5_000);
   assert.equal(lines.length, linesKept);
 });
 

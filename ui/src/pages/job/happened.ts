@@ -76,10 +76,18 @@ function instanceLine(e: Event, i: Instance): Omit<Line, 'key'> | undefined {
 
 export const linesKept = 60;
 
-/** addLine puts a line in front, unless it repeats what the same object said before. A line without a time takes that of the line before. */
-export function addLine(lines: Line[], line: Line): Line[] {
-  const before = lines.find((l) => l.key.split(' ')[0] === line.key.split(' ')[0]);
-  if (before?.text === line.text) return lines;
+const objectsKept = 5_000;
+
+/**
+ * addLine puts a line in front, unless it repeats what the same object said before: said has the last text of each, also
+ * of lines that are no longer kept. A line without a time takes that of the line before.
+ */
+export function addLine(lines: Line[], line: Line, said: Map<string, string>): Line[] {
+  const object = line.key.split(' ')[0]!;
+  if (said.get(object) === line.text) return lines;
+  said.delete(object); // the map is in the order of the last lines
+  said.set(object, line.text);
+  if (said.size > objectsKept) said.delete(said.keys().next().value!);
   const at = Math.max(line.at, lines[0]?.at ?? 0);
   return [{ ...line, at }, ...lines].slice(0, linesKept);
 }

@@ -25,6 +25,7 @@ function useHappened({ id, namespace }: JobRef, goal: number, many: boolean): Li
     // What the stream has sent before now comes from the replay.
     let to = Math.max(restores ? 0 : goal, health.peek().index);
     let all: Line[] = [];
+    const said = new Map<string, string>();
     let last = 0;
     let stop: (() => void) | undefined;
     let live = false;
@@ -36,7 +37,7 @@ function useHappened({ id, namespace }: JobRef, goal: number, many: boolean): Li
         last = e.Index ?? 0;
         if (e.Topic === 'Allocation') time = { index: last, at: ms((e.Payload?.Allocation as Allocation | undefined)?.ModifyTime) };
         const line = lineOf(e);
-        if (line) all = addLine(all, { ...line, at: line.at || (time.index === last && time.at) || now, key: `${e.Topic}:${e.Key} ${e.Index} ${e.Type}` });
+        if (line) all = addLine(all, { ...line, at: line.at || (time.index === last && time.at) || now, key: `${e.Topic}:${e.Key} ${e.Index} ${e.Type}` }, said);
       }
     };
     const show = () => whenReleased(() => set(all));
@@ -62,7 +63,7 @@ function useHappened({ id, namespace }: JobRef, goal: number, many: boolean): Li
       if (live) return;
       live = true;
       stop?.();
-      take(early.splice(0), Date.now());
+      take(early.splice(0).filter((e) => (e.Index ?? 0) > last), Date.now()); // the replay has all events of an index, or none
       show();
     };
     const from = Math.max(1, to - (many ? 300 : 20_000));
