@@ -65,30 +65,8 @@ async function listsAreTrue(when) {
   }
 }
 
-const happened = 'ol[aria-label="Events of this job"] > li';
-
 // An event without a time of its own has the time at which a page received it: the texts are compared without times.
-// Of what happened to a job, the text has as many lines as asked for; undefined: all.
-const mainText = (page, lines) =>
-  page.evaluate(
-    ([happened, lines]) => {
-      const more = lines === undefined ? [] : [...document.querySelectorAll(happened)].slice(lines);
-      for (const li of more) li.style.display = 'none';
-      const text = document.querySelector('main').innerText.replace(/\d\d:\d\d:\d\d/g, '').replace(/\s+/g, ' ').trim();
-      for (const li of more) li.style.display = '';
-      return text;
-    },
-    [happened, lines],
-  );
-
-/**
- * linesOfBoth is the number of lines of what happened to a job that are compared: all, or none once a page that is
- * loaded now, which reads the last 20,000 changes of the cluster, knows less of the past than one that was open.
- */
-async function linesOfBoth(fresh) {
-  const index = await fresh.evaluate(() => Number(/index (\d+)/.exec(document.body.innerText)?.[1] ?? 0));
-  return index > 20_000 ? 0 : undefined;
-}
+const mainText = (page) => page.evaluate(() => document.querySelector('main').innerText.replace(/\d\d:\d\d:\d\d/g, '').replace(/\s+/g, ' ').trim());
 
 /** twinIsTrue fails unless a page becomes equal to one that is loaded now. */
 async function twinIsTrue(when, o) {
@@ -101,8 +79,7 @@ async function twinIsTrue(when, o) {
         await until(
           'equal texts',
           async () => {
-            const lines = await linesOfBoth(fresh);
-            last = { shown: await mainText(o.page, lines), fresh: await mainText(fresh, lines) };
+            last = { shown: await mainText(o.page), fresh: await mainText(fresh) };
             return last.shown === last.fresh;
           },
           8_000, // a fresh page has to load
