@@ -7,7 +7,7 @@
 import { tsImport } from 'tsx/esm/api';
 
 const words = (name) => tsImport(`../../src/words/${name}.ts`, import.meta.url);
-const [{ jobState }, { saidOfNode }, { outcome }, { rolloutOfDeployment, rolloutOfRestart }, { clock, ms }] = await Promise.all(['job_state', 'node', 'evaluation', 'rollout', 'time'].map(words));
+const [{ jobState }, { saidOfNode }, { outcome }, { heldBy, rolloutOfDeployment, rolloutOfRestart }, { clock, ms }] = await Promise.all(['job_state', 'node', 'evaluation', 'rollout', 'time'].map(words));
 const at = (t) => (ms(t) ? clock(ms(t)) : '');
 
 function stateOf(i) {
@@ -37,7 +37,8 @@ async function nodes(read) {
 }
 
 async function rollouts(read) {
-  const all = [...((await read('/v1/deployments?namespace=*')) ?? []).map(rolloutOfDeployment), ...((await read('/v1/restarts?namespace=*')) ?? []).map(rolloutOfRestart)];
+  const plans = (await read('/v1/plans?status=WAITING&namespace=*')) ?? [];
+  const all = [...((await read('/v1/deployments?namespace=*')) ?? []).map((d) => heldBy(rolloutOfDeployment(d), plans)), ...((await read('/v1/restarts?namespace=*')) ?? []).map(rolloutOfRestart)];
   return all.map((r) => [r.name, r.status, r.text, r.total > 0 ? `${r.done} of ${r.total}` : '', at(r.changed)]);
 }
 
@@ -83,3 +84,25 @@ export const shownRows = (page, heads) =>
 
 /** linesOf makes rows comparable: their order is not of interest. */
 export const linesOf = (rows) => rows.map((r) => r.map((c) => String(c ?? '')).join(' | ')).sort();
+
+/**
+ * sameText compares a page that was open with one that was loaded now: { text, happened, limited }. If the list of what
+ * happened is limited, the fresh page does not know the oldest lines; and it has the first line that it knows of an
+ * object also if that repeats what the open page heard before.
+ */
+export function sameText(shown, fresh) {
+  if (shown.text !== fresh.text) return false;
+  const is = (a, b) => a?.object === b.object && a.text === b.text;
+  let at = 0;
+  for (const [i, line] of fresh.happened.entries()) {
+    if (is(shown.happened[at], line)) {
+      at++;
+      continue;
+    }
+    const same = (l) => l.object === line.object;
+    if (!fresh.limited || fresh.happened.slice(i + 1).some(same)) return false;
+    const before = shown.happened.slice(at).find(same);
+    if (before ? before.text !== line.text : !shown.limited) return false;
+  }
+  return fresh.limited || at === shown.happened.length;
+}

@@ -65,7 +65,7 @@ const { planVerbs, parameters, isActive } = await import('../../src/pages/job/pl
 const { notStarted } = await import('../../src/words/job');
 const { nanoseconds, jobVerbs } = await import('../../src/pages/job/job_verbs');
 const { diffLines } = await import('../../src/pages/job/diff');
-const { addLine, lineOf, linesKept } = await import('../../src/pages/job/happened');
+const { addLine, limitOf, lineOf, linesKept } = await import('../../src/pages/job/happened');
 const { timeline } = await import('../../src/pages/job/timeline');
 const { nextOf, headOf } = await import('../../src/pages/job/troubles');
 const { sharesOf } = await import('../../src/pages/job/strip');
@@ -92,6 +92,14 @@ test('a row says its errors before its message, and who forced it', () => {
   const row = (s: object) => ({ key: 'x', level: 2 as const, phase: web(), step: step(0, 'ERROR', s), pos: 1, size: 1 });
   assert.equal(saidOf(row({ Errors: ['a', 'b'], Message: 'm' })), 'a; b');
   assert.equal(saidOf(row({ Forced: { By: 'ana', Reason: 'node gone' } })), 'forced by ana: node gone');
+});
+
+test('what happened says how far back it goes, unless that is the first event', () => {
+  const line = { key: 'Job:shop 1 JobRegistered', at: 1, of: 'go' as const, text: 'version 0 registered' };
+  assert.equal(limitOf({ lines: [line], depth: 0, missed: false }), '');
+  assert.equal(limitOf({ lines: [line], depth: 20_000, missed: true }), 'The servers keep no older events.');
+  assert.equal(limitOf({ lines: [], depth: 20_000, missed: false }), 'This page began with the last 20,000 changes of the cluster.');
+  assert.equal(limitOf({ lines: Array(linesKept).fill(line), depth: 300, missed: true }), '');
 });
 
 test('a canary asks first for one instance, and then for the rest', () => {

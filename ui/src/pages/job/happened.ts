@@ -4,6 +4,7 @@
 // What happened to a job, as lines: each is one event that a person cares about.
 
 import type { Decision, Deployment, Evaluation, Event, Instance, Job, JobRestart } from '../../api/schema';
+import { count } from '../../words/count';
 import { ofDeployment, ofRestart, type Meaning } from '../../words/meaning';
 import { ms } from '../../words/time';
 import { nameOf } from './questions';
@@ -16,6 +17,15 @@ export interface Line {
   of: Meaning;
   text: string;
   allocation?: string;
+}
+
+/** A Past is what a page knows: its lines, the newest first, and how far back they go. */
+export interface Past {
+  lines: Line[];
+  /** Of how many changes of the cluster it began with the newest; 0: with all. */
+  depth: number;
+  /** Whether the servers kept no more what was before. */
+  missed: boolean;
 }
 
 /** lineOf turns an event into a line; undefined if nobody asks for it. */
@@ -78,16 +88,26 @@ export const linesKept = 60;
 
 const objectsKept = 5_000;
 
+/** objectOf is the object whose event a line is: its topic and key. */
+export const objectOf = (line: Line): string => line.key.split(' ')[0]!;
+
 /**
  * addLine puts a line in front, unless it repeats what the same object said before: said has the last text of each, also
  * of lines that are no longer kept. A line without a time takes that of the line before.
  */
 export function addLine(lines: Line[], line: Line, said: Map<string, string>): Line[] {
-  const object = line.key.split(' ')[0]!;
+  const object = objectOf(line);
   if (said.get(object) === line.text) return lines;
   said.delete(object); // the map is in the order of the last lines
   said.set(object, line.text);
   if (said.size > objectsKept) said.delete(said.keys().next().value!);
   const at = Math.max(line.at, lines[0]?.at ?? 0);
   return [{ ...line, at }, ...lines].slice(0, linesKept);
+}
+
+/** limitOf says how far back the lines go, unless it is to the first event of the cluster. */
+export function limitOf({ lines, depth, missed }: Past): string {
+  if (lines.length >= linesKept) return '';
+  if (missed) return 'The servers keep no older events.';
+  return depth > 0 ? `This page began with the last ${count(depth)} changes of the cluster.` : '';
 }

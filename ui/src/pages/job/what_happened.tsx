@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { useEffect, useState } from 'preact/hooks';
-import type { Allocation, Event } from '../../api/schema';
+import type { Allocation, Event, EventBatch } from '../../api/schema';
 import { health, login, stream } from '../../link/link';
 import { Card, Time } from '../../parts/page';
 import { Shape } from '../../parts/shape';
 import { to, toAllocation } from '../../shell/place';
 import { watch, whenReleased } from '../../store/watch';
 import { ms } from '../../words/time';
-import { addLine, lineOf, type Line } from './happened';
+import { addLine, limitOf, lineOf, objectOf, type Line, type Past } from './happened';
 import type { JobRef } from './of';
 
 /** Allocations come along for their times: an event has none, and within an index the allocation precedes its instance. */
@@ -18,17 +18,20 @@ const topics = ['Job', 'Plan', 'Deployment', 'Restart', 'Evaluation', 'Allocatio
 const replayFor = 2_500;
 
 /** useHappened replays the newest events of a job up to an index, and continues with those that the page receives. */
-function useHappened({ id, namespace }: JobRef, goal: number, many: boolean): Line[] {
-  const [lines, set] = useState<Line[]>([]);
+function useHappened({ id, namespace }: JobRef, goal: number, many: boolean): Past {
+  const [past, set] = useState<Past>({ lines: [], depth: 0, missed: false });
   const [restores, setRestores] = useState(0);
   useEffect(() => {
     // What the stream has sent before now comes from the replay.
     let to = Math.max(restores ? 0 : goal, health.peek().index);
+    const depth = many ? 300 : 20_000;
+    const from = Math.max(1, to - depth);
     let all: Line[] = [];
     const said = new Map<string, string>();
     let last = 0;
     let stop: (() => void) | undefined;
     let live = false;
+    let missed = false;
     let time = { index: 0, at: 0 };
     const early: Event[] = [];
     const take = (events: Event[], now: number) => {
@@ -40,7 +43,7 @@ function useHappened({ id, namespace }: JobRef, goal: number, many: boolean): Li
         if (line) all = addLine(all, { ...line, at: line.at || (time.index === last && time.at) || now, key: `${e.Topic}:${e.Key} ${e.Index} ${e.Type}` }, said);
       }
     };
-    const show = () => whenReleased(() => set(all));
+    const show = () => whenReleased(() => set({ lines: all, depth: from > 1 ? depth : 0, missed }));
     const end = watch({
       topics: topics.map((t) => `${t}:${id}`),
       every: true,
@@ -55,7 +58,7 @@ function useHappened({ id, namespace }: JobRef, goal: number, many: boolean): Li
       ready: (after) => (to = Math.max(to, after)),
       // After a restore, what was shown did not happen.
       reset: () => {
-        set([]);
+        set({ lines: [], depth: 0, missed: false });
         setRestores((n) => n + 1);
       },
     });
@@ -66,7 +69,6 @@ function useHappened({ id, namespace }: JobRef, goal: number, many: boolean): Li
       take(early.splice(0).filter((e) => (e.Index ?? 0) > last), Date.now()); // the replay has all events of an index, or none
       show();
     };
-    const from = Math.max(1, to - (many ? 300 : 20_000));
     let rest = '';
     let timer: ReturnType<typeof setTimeout> | undefined;
     const query = new URLSearchParams({ namespace, index: String(from), progress: '' });
@@ -78,9 +80,10 @@ function useHappened({ id, namespace }: JobRef, goal: number, many: boolean): Li
         rest = parts.pop() ?? '';
         let at = 0;
         for (const part of parts) {
-          const batch = part.trim() === '' ? {} : (JSON.parse(part) as { Index?: number; Events?: Event[] });
+          const batch = part.trim() === '' ? {} : (JSON.parse(part) as EventBatch);
           at = batch.Index ?? at;
-          take(batch.Events ?? [], 0);
+          missed ||= batch.Missed !== undefined;
+          take((batch.Events ?? []).filter((e) => e !== null), 0);
         }
         show();
         if (at >= to) goLive();
@@ -94,21 +97,22 @@ function useHappened({ id, namespace }: JobRef, goal: number, many: boolean): Li
       end();
     };
   }, [id, namespace, login.value.accessor, restores]);
-  return lines;
+  return past;
 }
 
 /** WhatHappened lists the events of a job, the newest first. */
 export function WhatHappened({ job, index, many }: { job: JobRef; index: number; many: boolean }) {
   const [goal] = useState(index);
-  const lines = useHappened(job, goal, many);
+  const past = useHappened(job, goal, many);
+  const limit = limitOf(past);
   return (
     <Card title="What happened" sub={<a href={to(['events'], { filter: job.id })}>All events</a>}>
-      {lines.length === 0 ? (
-        <p class="empty">Nothing happened to this job since the servers began to keep events.</p>
+      {past.lines.length === 0 ? (
+        <p class="empty">Nothing happened to this job. {limit}</p>
       ) : (
         <ol class="ev bounded" tabIndex={0} aria-label="Events of this job">
-          {lines.map((l) => (
-            <li key={l.key}>
+          {past.lines.map((l) => (
+            <li key={l.key} data-object={objectOf(l)}>
               <Time of={l.at * 1e6} />
               <Shape of={l.of} />
               <span>
@@ -122,6 +126,7 @@ export function WhatHappened({ job, index, many }: { job: JobRef; index: number;
               </span>
             </li>
           ))}
+          {limit && <li class="limit">{limit}</li>}
         </ol>
       )}
     </Card>
