@@ -39,21 +39,34 @@ function parts(t: number): Parts {
     : { y: x.getFullYear(), mo: x.getMonth() + 1, d: x.getDate(), h: x.getHours(), mi: x.getMinutes(), s: x.getSeconds(), f: x.getMilliseconds() };
 }
 
+const date = (p: Parts) => `${p.y}-${two(p.mo)}-${two(p.d)}`;
+
+/** today changes when a day begins, so that what shows times without their date is drawn again. */
+const today = signal('');
+
+/** turnDay must be called now and then while a page is open. */
+export function turnDay(): void {
+  today.value = date(parts(Date.now()));
+}
+
+function present(): number {
+  void today.value;
+  return Date.now();
+}
+
 /** clock is the time of day, with the date unless it is that of now. */
-export function clock(t: number, now = Date.now()): string {
+export function clock(t: number, now = present()): string {
   if (t <= 0) return '';
   const p = parts(t);
-  const n = parts(now);
-  const day = `${p.y}-${two(p.mo)}-${two(p.d)}`;
   const time = `${two(p.h)}:${two(p.mi)}:${two(p.s)}`;
-  return p.y === n.y && p.mo === n.mo && p.d === n.d ? time : `${day} ${time}`;
+  return date(p) === date(parts(now)) ? time : `${date(p)} ${time}`;
 }
 
 /** stamp is a complete time, for titles. */
 export function stamp(t: number): string {
   if (t <= 0) return '';
   const p = parts(t);
-  return `${p.y}-${two(p.mo)}-${two(p.d)} ${two(p.h)}:${two(p.mi)}:${two(p.s)}.${String(p.f).padStart(3, '0')}${utc.value ? ' UTC' : ''}`;
+  return `${date(p)} ${two(p.h)}:${two(p.mi)}:${two(p.s)}.${String(p.f).padStart(3, '0')}${utc.value ? ' UTC' : ''}`;
 }
 
 /** span is a duration in its two largest units, such as "3 min 12 s". */

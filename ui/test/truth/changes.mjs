@@ -133,9 +133,10 @@ export class Changer {
     await this.agent.ask('PUT', `${path}/revert?${ns}`, { JobID: j.ID, JobVersion: 0 });
   }
 
-  async onInstance(method, verb) {
-    const all = ((await this.agent.ask('GET', '/v1/instances?namespace=*')) ?? []).filter((i) => i.Allocation);
+  async onInstance(method, verb, first = () => true) {
+    let all = ((await this.agent.ask('GET', '/v1/instances?namespace=*')) ?? []).filter((i) => i.Allocation);
     if (all.length === 0) return;
+    if (all.some(first)) all = all.filter(first);
     const i = this.one(all);
     await this.agent.ask(method, `/v1/job/${i.JobID}/instance/${i.Name}${verb}?namespace=${i.Namespace}`, method === 'PUT' ? {} : undefined);
   }
@@ -149,7 +150,7 @@ export class Changer {
   }
 
   resume() {
-    return this.onInstance('PUT', '/resume');
+    return this.onInstance('PUT', '/resume', (i) => i.Paused);
   }
 
   restartInstance() {

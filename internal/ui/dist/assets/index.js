@@ -1,1 +1,1 @@
-import{Hn as e,an as t,ht as n,vt as r,wn as i,wt as a,xn as o,yt as s}from"./core.js";n(),a(),t(),await i(),s();var c=document.getElementById(`app`);c.replaceChildren(),e(o(r,{}),c);
+import{Pt as e,Sn as t,Tn as n,Un as r,ht as i,on as a,vt as o,wt as s,yt as c}from"./core.js";i(),s(),a(),e(),setInterval(e,1e4),await n(),c();var l=document.getElementById(`app`);l.replaceChildren(),r(t(o,{}),l);
