@@ -69,6 +69,7 @@ func (s *supervisor) forkContainer(t *task, spec *Spec, output []int) error {
 
 // runRuntime runs the runtime to its end.
 func (s *supervisor) runRuntime(t *task, spec *Spec, dir string, output []int) error {
+	defer s.tree.KeepMoving()()
 	starter, err := s.tree.Create(startPrefix+groupName(t.id), cgroup.Limits{})
 	if err != nil {
 		return err

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/opencontainers/runtime-spec/specs-go"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
@@ -54,6 +56,9 @@ func TestDescriptionsForTheRuntime(t *testing.T) {
 			}
 			if (config.Linux.Seccomp == nil) != p.config.Privileged {
 				t.Errorf("the filter of system calls is %v", config.Linux.Seccomp)
+			}
+			if s := config.Linux.Seccomp; s != nil && slices.Contains(s.Architectures, specs.ArchX32) {
+				t.Errorf("the filter is for %v", s.Architectures)
 			}
 			config.Linux.Seccomp = nil
 			if config.Linux.Devices = nil; p.config.Hostname == "" {

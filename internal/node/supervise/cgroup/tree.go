@@ -24,13 +24,14 @@ type Tree struct {
 	unified string            // directory in the v2 hierarchy, or ""
 	v1      map[string]string // controller -> directory
 	others  []string          // possible directories in hierarchies that only container runtimes use
+	mover   *mover
 }
 
 // Open creates and holds the tree with that name, such as "reeve/1a2b". It skips hierarchies
 // that are not writable: the tree then has fewer Controllers. It returns the reasons as a
 // joined error, together with a usable tree.
 func Open(l Layout, name string) (*Tree, error) {
-	t := &Tree{Version: l.Version(), v1: map[string]string{}, mount: l.Unified}
+	t := &Tree{Version: l.Version(), v1: map[string]string{}, mount: l.Unified, mover: newMover(l)}
 	var problems []error
 	if l.Unified != "" {
 		dir := filepath.Join(l.Unified, name)
