@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 )
@@ -44,6 +45,30 @@ func BenchmarkNetwork(b *testing.B) {
 	slices.Sort(downs)
 	b.ReportMetric(float64(ups[len(ups)/2].Nanoseconds()), "up-p50-ns")
 	b.ReportMetric(float64(downs[len(downs)/2].Nanoseconds()), "down-p50-ns")
+}
+
+// BenchmarkRemovals measures the ends of 20 networks at the same time.
+func BenchmarkRemovals(b *testing.B) {
+	m := newMachine(b)
+	f := m.fabric()
+	for b.Loop() {
+		b.StopTimer()
+		for n := range 20 {
+			if _, _, err := f.Up(b.Context(), request(n, uint16(20000+n))); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.StartTimer()
+		var all sync.WaitGroup
+		for n := range 20 {
+			all.Go(func() {
+				if err := f.Release(allocID(n))(); err != nil {
+					b.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}
 }
 
 // BenchmarkThroughput measures how fast a client on the node reads from an allocation, at its own

@@ -86,24 +86,48 @@ func (f *Fabric) tryForgetFlows() error {
 	if err != nil {
 		return err
 	}
-	families := []netlink.InetFamily{unix.AF_INET}
-	if f.c.Subnet6.IsValid() {
-		families = append(families, unix.AF_INET6)
-	}
-	var errs []error
+	families, err := f.familiesWith(h, s)
+	errs := []error{err}
 	for _, family := range families {
-		for attempt := range flowAttempts {
+		errs = append(errs, repeat(func() error {
 			_, err := h.ConntrackDeleteFilters(netlink.ConntrackTable, family, s)
-			if err == nil || isAbsent(err) {
-				break
+			return err
+		}))
+	}
+	return explain("list the flows of the machine", errors.Join(errs...))
+}
+
+// familiesWith returns the families with stale flows: usually there are none. One pass is for both families, because
+// the removal of a link waits while the kernel is in it.
+func (f *Fabric) familiesWith(h *netlink.Handle, s *flowFilter) (families []netlink.InetFamily, err error) {
+	err = repeat(func() error {
+		families = nil
+		flows, err := h.ConntrackTableList(netlink.ConntrackTable, unix.AF_UNSPEC)
+		for _, flow := range flows {
+			family := netlink.InetFamily(flow.FamilyType)
+			if family == unix.AF_INET6 && !f.c.Subnet6.IsValid() {
+				continue // ports lead nowhere
 			}
-			if !errors.Is(err, netlink.ErrDumpInterrupted) || attempt == flowAttempts-1 {
-				errs = append(errs, explain("list the flows of the machine", err))
-				break
+			if s.MatchConntrackFlow(flow) && !slices.Contains(families, family) {
+				families = append(families, family)
 			}
 		}
+		return err
+	})
+	return families, err
+}
+
+// repeat repeats what reads a list, if the list has changed meanwhile. A kernel without the list is no error.
+func repeat(read func() error) (err error) {
+	for range flowAttempts {
+		if err = read(); !errors.Is(err, netlink.ErrDumpInterrupted) {
+			break
+		}
 	}
-	return errors.Join(errs...)
+	if isAbsent(err) {
+		return nil
+	}
+	return err
 }
 
 // staleFlows describes the flows that are stale.

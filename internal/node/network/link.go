@@ -29,7 +29,7 @@ func (w *wire) connect(r *Record, namespace string) error {
 	}
 	defer ns.Close()
 	name := linkName(w.node, r.Alloc)
-	if err := w.disconnect(r.Alloc); err != nil {
+	if err := w.removeLink(w.h, r.Alloc); err != nil {
 		return err
 	}
 	mac := hardwareAddress(r.Address.Addr())
@@ -137,14 +137,26 @@ func address(r *Record) error {
 	return nil
 }
 
-// disconnect removes an allocation's link, if it exists.
+// disconnect removes an allocation's link, if it exists. The kernel takes tens of milliseconds to end a link, and needs
+// the processors for little of that. So each removal has a handle of its own, and no other waits for it.
 func (w *wire) disconnect(alloc string) error {
-	link, err := w.h.LinkByName(linkName(w.node, alloc))
+	return w.inHost(func() error {
+		h, err := netlink.NewHandle(unix.NETLINK_ROUTE)
+		if err != nil {
+			return explain("open netlink", err)
+		}
+		defer h.Close()
+		return w.removeLink(h, alloc)
+	})
+}
+
+func (w *wire) removeLink(h *netlink.Handle, alloc string) error {
+	link, err := h.LinkByName(linkName(w.node, alloc))
 	if _, absent := err.(netlink.LinkNotFoundError); absent {
 		return nil
 	}
 	if err == nil {
-		err = w.h.LinkDel(link)
+		err = h.LinkDel(link)
 	}
 	if isAbsent(err) {
 		return nil

@@ -99,13 +99,17 @@ func (f *Fabric) closePorts(n *network) error {
 }
 
 func (f *Fabric) unlink(r *Record) error {
+	f.c.Step("unlink")
+	return errors.Join(f.forgetNeighbours(r), f.w.disconnect(r.Alloc))
+}
+
+func (f *Fabric) forgetNeighbours(r *Record) error {
 	f.hostMu.Lock()
 	defer f.hostMu.Unlock()
 	if err := f.open(); err != nil {
 		return err
 	}
-	f.c.Step("unlink")
-	return errors.Join(f.w.forget(r), f.w.disconnect(r.Alloc))
+	return f.w.forget(r)
 }
 
 func (f *Fabric) removeDir(alloc string) error {
