@@ -31,6 +31,10 @@ func templatesOfNode(ctx context.Context, b *bench) error {
 	if err := put("0"); err != nil {
 		return err
 	}
+	plain, err := m.idleWith(ctx, testbed.ShellJob("plain", tasks, "exec sleep 86400"), tasks)
+	if err != nil {
+		return err
+	}
 	job, now := testbed.ShellJob(id, tasks, "exec sleep 86400"), time.Duration(0)
 	for i := range each {
 		job.Groups[0].Tasks[0].Templates = append(job.Groups[0].Tasks[0].Templates, &api.Template{
@@ -69,13 +73,36 @@ func templatesOfNode(ctx context.Context, b *bench) error {
 		t = append(t, time.Since(begin))
 	}
 	b.add("a changed variable -> 1,000 templates of a node rendered", "<= 1 s", "median %s, worst %s of %d", ms(t.at(0.5)), ms(t.at(1)), len(t))
-	if err := pause(ctx, settle); err != nil {
+	with, err := m.idle(ctx)
+	if err != nil {
 		return err
+	}
+	b.add("... while nothing changes: processor time of server and agent, with the same tasks without templates", "equal", "%.2f %%, %.2f %%", with, plain)
+	return nil
+}
+
+// idleWith returns the idle share of a machine with a job, which it removes.
+func (m *machine) idleWith(ctx context.Context, job *api.Job, tasks int) (float64, error) {
+	if err := register(ctx, m, job); err != nil {
+		return 0, err
+	}
+	if err := m.allRunning(ctx, job.ID, tasks); err != nil {
+		return 0, err
+	}
+	share, err := m.idle(ctx)
+	if err != nil {
+		return 0, err
+	}
+	_, err = m.Client.Jobs().Deregister(ctx, job.ID, purge)
+	return share, err
+}
+
+// idle returns the processor time of server and agent while nothing happens, in percent of one processor.
+func (m *machine) idle(ctx context.Context) (float64, error) {
+	if err := pause(ctx, settle); err != nil {
+		return 0, err
 	}
 	begin, before := time.Now(), processorTime([]int{m.PID()})
-	if err := pause(ctx, settle); err != nil {
-		return err
-	}
-	b.add("... while nothing changes: processor time of server and agent", "", "%.2f %%", 100*(processorTime([]int{m.PID()})-before).Seconds()/time.Since(begin).Seconds())
-	return nil
+	err := pause(ctx, 3*settle)
+	return 100 * (processorTime([]int{m.PID()}) - before).Seconds() / time.Since(begin).Seconds(), err
 }
