@@ -92,6 +92,20 @@ func (m *machine) taskLog(alloc, kind string) string {
 	return b.String()
 }
 
+// TestContainerHasAFirstProcess: with init, this program is the first process of the container. Package container's own
+// test cannot show it with the race detector, whose programs need libraries.
+func TestContainerHasAFirstProcess(t *testing.T) {
+	t.Parallel()
+	m, image := containerMachine(t, nil)
+	job := batchOf(containerJob("init", image, 1, "orphan , try overwrite /proc/1/exe , grep reeve /proc/1/cmdline , exit 0"))
+	job.Groups[0].Tasks[0].Config["init"] = true
+	m.register(job)
+	alloc := m.allocations("init", "ends", finished)[0]
+	if got := m.taskLog(alloc.ID, "stdout"); alloc.ClientStatus != api.AllocClientComplete || !strings.Contains(got, "supervise-reap") || strings.Contains(got, ": done") {
+		t.Errorf("the allocation is %s, its output:\n%s\n%s", alloc.ClientStatus, got, m.taskLog(alloc.ID, "stderr"))
+	}
+}
+
 func TestContainerServesAndIsAdopted(t *testing.T) {
 	t.Parallel()
 	m, image := containerMachine(t, nil)

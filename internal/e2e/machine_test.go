@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		reeve = filepath.Join(dir, "reeve")
-		build := exec.Command("go", "build", "-o", reeve, "github.com/reeve-run/reeve/cmd/reeve")
+		build := exec.Command("go", "build", "-trimpath", "-o", reeve, "github.com/reeve-run/reeve/cmd/reeve")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the Makefile
 		if out, err := build.CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 			return 1

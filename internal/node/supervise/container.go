@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -83,33 +84,25 @@ func (s *supervisor) runRuntime(t *task, spec *Spec, dir string, output []int) e
 	if len(output) == 2 {
 		p.stdio[1], p.stdio[2] = output[0], output[1]
 	}
-	task := oci.Task{Spec: spec.Container, ID: groupName(t.id), Dir: dir, Users: -1}
-	var users *os.File
-	if ids := spec.Container.IDs; ids != nil {
-		if users, err = s.userNamespace(*ids); err != nil {
-			return err
-		}
-		task.Users = 5 // the third of the step's additional files
-	}
-	config, err := memFile("container", encodeBody(task))
+	task := oci.Task{Spec: spec.Container, ID: groupName(t.id), Dir: dir, Users: -1, Program: -1}
+	more, err := s.containerFiles(&task)
 	if err != nil {
 		return err
 	}
+	p.extra = more
+	config, err := memFile("container", encodeBody(task))
+	if err != nil {
+		p.closeExtra()
+		return err
+	}
+	p.extra = append([]int{config}, p.extra...)
 	report, w, err := pipe()
 	if err != nil {
-		unix.Close(config)
+		p.closeExtra()
 		return err
 	}
 	defer report.Close()
-	p.extra = []int{config, w}
-	if users != nil {
-		fd, err := unix.FcntlInt(users.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-		if err != nil {
-			p.closeExtra()
-			return os.NewSyscallError("fcntl", err)
-		}
-		p.extra = append(p.extra, fd)
-	}
+	p.extra = slices.Insert(p.extra, 1, w)
 	leave, err := p.joinNetwork(spec.Network)
 	if err != nil {
 		p.closeExtra()
@@ -148,6 +141,37 @@ func (s *supervisor) runRuntime(t *task, spec *Spec, dir string, output []int) e
 		defer cancel()
 		return errors.Join(fmt.Errorf("the container runtime did not start the container in %s: look for a file system of the node that does not answer", runtimeTimeout), starter.Kill(ctx))
 	}
+}
+
+// firstContainerFile is the number of the step's first file that only some containers have: after its description and
+// its report.
+const firstContainerFile = 5
+
+// containerFiles opens the files that the step needs besides its description and its report, and tells it their numbers.
+func (s *supervisor) containerFiles(task *oci.Task) (files []int, err error) {
+	if ids := task.Spec.IDs; ids != nil {
+		users, err := s.userNamespace(*ids)
+		if err != nil {
+			return nil, err
+		}
+		fd, err := unix.FcntlInt(users.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			return nil, os.NewSyscallError("fcntl", err)
+		}
+		files, task.Users = append(files, fd), firstContainerFile
+	}
+	if task.Spec.NeedsProgram() {
+		fd, err := oci.OpenProgram()
+		if err != nil {
+			for _, fd := range files {
+				unix.Close(fd)
+			}
+			return nil, fmt.Errorf("open the first process of the container (init = true): %w", err)
+		}
+		task.Program = firstContainerFile + len(files)
+		files = append(files, fd)
+	}
+	return files, nil
 }
 
 // join moves the step into hierarchies in which no process can be started.

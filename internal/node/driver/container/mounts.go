@@ -49,8 +49,7 @@ func (p *plan) addMounts() error {
 		if err := checkStatic(); err != nil {
 			return err
 		}
-		// The step that mounts it is a process of the same program.
-		p.bind(oci.Bind{Source: "/proc/self/exe", ReadOnly: true, Inert: true, HostIDs: true}, initPath, "")
+		p.bind(oci.Bind{Program: true, ReadOnly: true, Inert: true, HostIDs: true}, initPath, "")
 	}
 	slices.SortStableFunc(p.mounts, func(a, b specs.Mount) int { return depth(a) - depth(b) })
 	return nil
