@@ -145,8 +145,9 @@ func parseContainer(c *ContainerConfig, driver string, fields map[string]contain
 			problems = append(problems, fmt.Sprintf("%s %v", k, err))
 		}
 	}
-	if image, _ := config["image"].(string); strings.TrimSpace(image) == "" {
-		problems = append(problems, "image is missing")
+	image, isText := config["image"].(string)
+	if problem := imageProblem(image); problem != "" && (isText || config["image"] == nil) {
+		problems = append(problems, problem)
 	}
 	if c.NetworkMode == "none" && len(c.Ports) > 0 {
 		problems = append(problems, "ports needs a network: remove network_mode = \"none\"")

@@ -29,7 +29,7 @@ func testNodeImages() *api.NodeImages {
 			{Digest: digest, Names: []string{"registry.test/old@" + digest, "registry.test/old:1"}, SizeBytes: 100 << 20, ExclusiveBytes: 80 << 20, LastUsed: clitest.Ago(26 * time.Hour), Users: []*api.NodeImageUser{use("former", nil)}, Order: 1, Next: true, Reason: "not used for 26h0m0s, and the disk is too full"},
 			{Digest: digest, Names: []string{"registry.test/tool@" + digest}, SizeBytes: 50 << 20, LastUsed: clitest.Ago(time.Minute), Order: 2, Reason: "used 1m0s ago, and kept for 3m0s"},
 			{Digest: digest, Names: []string{"registry.test/web@" + digest}, SizeBytes: 150 << 20, LastUsed: clitest.Ago(time.Hour), Containers: 2, Held: true, Reason: "in use by x", Users: []*api.NodeImageUser{use("web", []uint64{3, 4}, "a", "b"), use("a", nil), use("b", nil), use("c", nil)}},
-			{Digest: digest, SizeBytes: 1, LastUsed: clitest.Ago(time.Hour), Held: true, Reason: "job api needs it: version 1 runs it", Users: []*api.NodeImageUser{use("api", []uint64{1})}},
+			{Digest: digest, SizeBytes: 1, LastUsed: clitest.Ago(time.Hour), Held: true, Reason: "job api needs it for version 1", Users: []*api.NodeImageUser{use("api", []uint64{1})}},
 			{Digest: digest, SizeBytes: 1, LastUsed: clitest.Ago(time.Second), Held: true, Reason: "prefetched for job next version 7", Users: []*api.NodeImageUser{{Namespace: "default", JobID: "next", Prefetched: &api.NodeImagePrefetch{JobVersion: 7, Pending: true}}}},
 		},
 	}
@@ -45,7 +45,7 @@ func TestNodeImages(t *testing.T) {
 	for _, want := range []string{
 		"5, 300.0 MiB on the disk, no limit", "9.0 GiB of 10.0 GiB (90%)", "in 40s, because the images or the disk are above 85% of the disk",
 		"registry.test/old:1", "removes it: not used for 26h0m0s, and the disk is too full", "keeps it, 2nd in the order: used 1m0s ago", "(former)",
-		"keeps it: in use", "web: 2 versions, 2 allocations; (a); (b); and 1 more", "keeps it: job api needs it: version 1 runs it",
+		"keeps it: in use", "web: 2 versions, 2 allocations; (a); (b); and 1 more", "keeps it: job api needs it for version 1",
 		"keeps it: prefetched for job next version 7", "next: prefetched for version 7", "registry.test/next:7", "next@shop", "waiting: the registry is away",
 	} {
 		if !strings.Contains(got, want) {

@@ -316,7 +316,7 @@ func TestAnswersBecomeAdvice(t *testing.T) {
 	}{
 		401: {"check that the image exists, and that the credentials for registry.test", 1, 0},
 		403: {"(DENIED no) : check", 1, 0},
-		404: {"check that registry.test has the repository app and in it 1", 1, 0},
+		404: {"check that registry.test has the repository app, and in it the tag 1", 1, 0},
 		429: {"pull with the credentials", 5, 4 * 50 * time.Second},
 		503: {"503 Service Unavailable (DENIED no) (5 attempts): check the state of registry.test", 5, 15 * time.Second},
 	} {

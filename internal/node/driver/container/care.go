@@ -84,7 +84,7 @@ func (c *census) hold(i *store.Image) string {
 	}
 	for _, u := range users {
 		if len(u.JobVersions) > 0 {
-			return fmt.Sprintf("job %s needs it: %s", u.JobID, versionList(u.JobVersions))
+			return fmt.Sprintf("job %s needs it for %s", u.JobID, versionList(u.JobVersions))
 		}
 	}
 	for _, u := range users {
@@ -106,9 +106,9 @@ func versionList(versions []uint64) string {
 		words = append(words, fmt.Sprint(v))
 	}
 	if len(words) == 1 {
-		return "version " + words[0] + " runs it"
+		return "version " + words[0]
 	}
-	return "versions " + strings.Join(words, ", ") + " run it"
+	return "versions " + strings.Join(words, ", ")
 }
 
 // ListImages describes the images, and what the next collection does with them.

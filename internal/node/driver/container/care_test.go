@@ -100,7 +100,7 @@ func TestCollectionsKeepWhatAllocationsAndJobsNeed(t *testing.T) {
 	if list.SizeBytes <= 0 || list.DiskTotalBytes <= 0 || list.Full || list.ServersAway {
 		t.Errorf("the list is %+v", list)
 	}
-	for n, want := range []string{"the disk has room", "the disk has room", "allocation waiting- of job waiting needs it to restart", "job service needs it: version 3 runs it"} {
+	for n, want := range []string{"the disk has room", "the disk has room", "allocation waiting- of job waiting needs it to restart", "job service needs it for version 3"} {
 		if i := list.Images[n]; i.Reason != want || i.Order != max(0, []int{1, 2, 0, 0}[n]) || i.Next || len(i.Users) != 1 || !api.IsImageDigest(i.Users[0].Digest) {
 			t.Errorf("image %d: %+v", n, i)
 		}

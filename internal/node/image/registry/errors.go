@@ -142,7 +142,7 @@ func Explain(ref Reference, err error) error {
 	case e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden:
 		e.Hint = "check that the image exists, and that the credentials for " + ref.Registry + " may pull it"
 	case e.Status == http.StatusNotFound:
-		e.Hint = fmt.Sprintf("check that %s has the repository %s and in it %s", ref.Registry, ref.Repository, ref.Identifier())
+		e.Hint = fmt.Sprintf("check that %s has the repository %s, and in it %s", ref.Registry, ref.Repository, ref.named())
 	case e.Status == http.StatusTooManyRequests:
 		e.Hint = "wait, or pull with the credentials of an account with a higher limit"
 	case e.Status >= 500:

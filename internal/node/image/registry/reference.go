@@ -73,6 +73,14 @@ func (r Reference) Identifier() string {
 	return r.Digest.String()
 }
 
+// named returns the tag or the digest with what it is.
+func (r Reference) named() string {
+	if r.Tag != "" {
+		return "the tag " + r.Tag
+	}
+	return "the digest " + r.Digest.String()
+}
+
 func (r Reference) String() string {
 	if r.Tag != "" {
 		return r.Name() + ":" + r.Tag
