@@ -13,7 +13,7 @@ import (
 
 // A mover makes moves without effect; see Tree.KeepMoving.
 type mover struct {
-	own string // the cgroup.procs file of this process's own group; "": there is none
+	own func() string // returns the cgroup.procs file of this process's own group; "": there is none
 
 	mu    sync.Mutex
 	users int
@@ -24,11 +24,13 @@ type mover struct {
 const moveEvery = 3 * time.Millisecond
 
 func newMover(l Layout) *mover {
-	groups, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return &mover{}
-	}
-	return &mover{own: ownProcs(l, string(groups))}
+	return &mover{own: func() string { // an operator may move the process
+		groups, err := os.ReadFile("/proc/self/cgroup")
+		if err != nil {
+			return ""
+		}
+		return ownProcs(l, string(groups))
+	}}
 }
 
 // ownProcs returns the file of a process's own group, given its /proc/PID/cgroup.
@@ -52,20 +54,19 @@ func ownProcs(l Layout, groups string) string {
 	return ""
 }
 
-// KeepMoving makes moves of processes between groups fast until release is called, once. The kernel lets a write to cgroup.procs wait for a grace period
-// of RCU, 10 to 30 ms, unless another such write has ended less than a grace period before. A container runtime makes
-// that write in the middle of its work, and waits; so this process makes writes without effect
-// meanwhile.
+// KeepMoving makes moves of processes between groups fast until release is called, once. The kernel lets a write to
+// cgroup.procs wait for a grace period of RCU, 10 to 30 ms, unless another such write has ended less than a grace period
+// before. A container runtime makes that write in the middle of its work, and waits; so this process makes writes
+// without effect meanwhile.
 func (t *Tree) KeepMoving() (release func()) {
 	m := t.mover
-	if m.own == "" {
-		return func() {}
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.users++; m.users == 1 {
 		m.stop = make(chan struct{})
-		go move(m.own, m.stop)
+		if own := m.own(); own != "" {
+			go move(own, m.stop)
+		}
 	}
 	return m.release
 }

@@ -36,12 +36,13 @@ func TestTheOwnGroupIsFound(t *testing.T) {
 
 func TestMovesAreKeptFastWhileAnyoneWantsIt(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		tree := &Tree{mover: &mover{own: filepath.Join(t.TempDir(), "cgroup.procs")}}
+		file := filepath.Join(t.TempDir(), "cgroup.procs")
+		tree := &Tree{mover: &mover{own: func() string { return file }}}
 		written := func() bool { // in the next moments
-			os.Remove(tree.mover.own)
+			os.Remove(file)
 			time.Sleep(2 * moveEvery)
 			synctest.Wait()
-			b, _ := os.ReadFile(tree.mover.own)
+			b, _ := os.ReadFile(file)
 			return string(b) == "0"
 		}
 		first, second := tree.KeepMoving(), tree.KeepMoving()
