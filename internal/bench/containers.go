@@ -16,14 +16,22 @@ import (
 	"github.com/reeve-run/reeve/internal/testbed"
 )
 
-// containers measures starts of containers whose image the node has, and the memory of the agent
-// and its supervisor for them.
+// containers measures starts of containers whose image the node has, in turns with those of a Docker daemon, and the
+// memory of the agent and its supervisor for them.
 func containers(ctx context.Context, b *bench) error {
 	m, image, err := b.containerMachine(ctx)
 	if err != nil {
 		return err
 	}
 	defer m.Destroy()
+	docker, err := dockerWithImage(ctx, filepath.Join(m.Dir, "docker"))
+	if err != nil {
+		return err
+	}
+	if docker != nil {
+		defer docker.stop()
+	}
+	var alone times // starts by Docker
 	job := func(id string, n int) *api.Job {
 		return testbed.Job(id, "container", n, map[string]any{"image": image, "args": []string{"sleep"}})
 	}
@@ -51,9 +59,20 @@ func containers(ctx context.Context, b *bench) error {
 		if _, err := m.Client.Jobs().Deregister(ctx, id, purge); err != nil {
 			return err
 		}
+		if docker != nil && i%2 == 1 {
+			took, err := docker.startContainer(ctx, id)
+			if err != nil {
+				return err
+			}
+			alone = append(alone, took)
+		}
 	}
 	b.add("register -> the process of a container started, image present", "p50 <= 60 ms", "%s", started[0])
 	b.add("the same with a network of its own (bridge)", "p50 <= 90 ms", "%s", started[1])
+	if len(alone) > 1 {
+		b.add("docker run -> the process of the same container started, in turns", "", "%s", alone[1:]) // the first one is slower
+		docker.stop()
+	}
 	const n = 200
 	if err := pause(ctx, settle); err != nil {
 		return err

@@ -27,6 +27,14 @@ import (
 // returns the layout's name for jobs.
 func containerMachine(t *testing.T, change func(*v1.Config)) (*machine, string) {
 	t.Helper()
+	m, image := unstartedContainerMachine(t, change)
+	m.start()
+	m.waitReady()
+	return m, image
+}
+
+func unstartedContainerMachine(t *testing.T, change func(*v1.Config)) (*machine, string) {
+	t.Helper()
 	m := unstarted(t)
 	images := filepath.Join(m.Dir, "layouts")
 	i, err := containertest.Image(change, runtime.GOARCH)
@@ -37,8 +45,6 @@ func containerMachine(t *testing.T, change func(*v1.Config)) (*machine, string) 
 		t.Fatal(err)
 	}
 	m.Args = []string{"-dev", "-config", writeConfig(t, fmt.Sprintf("client {\n  container {\n    image_dir = %q\n  }\n}\n", images))}
-	m.start()
-	m.waitReady()
 	return m, "oci:" + filepath.Join(images, "tool")
 }
 
@@ -92,17 +98,32 @@ func (m *machine) taskLog(alloc, kind string) string {
 	return b.String()
 }
 
-// TestContainerHasAFirstProcess: with init, this program is the first process of the container. Package container's own
-// test cannot show it with the race detector, whose programs need libraries.
+// TestContainerHasAFirstProcess: with init, this program is the first process of the container, also after an upgrade has
+// removed its file. Package container's own test cannot show it with the race detector, whose programs need libraries.
 func TestContainerHasAFirstProcess(t *testing.T) {
 	t.Parallel()
-	m, image := containerMachine(t, nil)
-	job := batchOf(containerJob("init", image, 1, "orphan , try overwrite /proc/1/exe , grep reeve /proc/1/cmdline , exit 0"))
-	job.Groups[0].Tasks[0].Config["init"] = true
-	m.register(job)
-	alloc := m.allocations("init", "ends", finished)[0]
-	if got := m.taskLog(alloc.ID, "stdout"); alloc.ClientStatus != api.AllocClientComplete || !strings.Contains(got, "supervise-reap") || strings.Contains(got, ": done") {
-		t.Errorf("the allocation is %s, its output:\n%s\n%s", alloc.ClientStatus, got, m.taskLog(alloc.ID, "stderr"))
+	m, image := unstartedContainerMachine(t, nil)
+	m.Reeve = filepath.Join(t.TempDir(), "reeve")
+	program, err := os.ReadFile(reeve)
+	if err == nil {
+		err = os.WriteFile(m.Reeve, program, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.start()
+	m.waitReady()
+	for _, id := range []string{"installed", "removed", "again"} {
+		job := batchOf(containerJob(id, image, 1, "orphan , try overwrite /proc/1/exe , grep reeve /proc/1/cmdline , exit 0"))
+		job.Groups[0].Tasks[0].Config["init"] = true
+		m.register(job)
+		alloc := m.allocations(id, "ends", finished)[0]
+		if got := m.taskLog(alloc.ID, "stdout"); alloc.ClientStatus != api.AllocClientComplete || !strings.Contains(got, "supervise-reap") || strings.Contains(got, ": done") {
+			t.Errorf("%s: the allocation is %s, its output:\n%s\n%s", id, alloc.ClientStatus, got, m.taskLog(alloc.ID, "stderr"))
+		}
+		if err := os.Remove(m.Reeve); err != nil && id == "installed" {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
@@ -84,25 +83,36 @@ func (s *supervisor) runRuntime(t *task, spec *Spec, dir string, output []int) e
 	if len(output) == 2 {
 		p.stdio[1], p.stdio[2] = output[0], output[1]
 	}
-	task := oci.Task{Spec: spec.Container, ID: groupName(t.id), Dir: dir, Users: -1, Program: -1}
-	more, err := s.containerFiles(&task)
-	if err != nil {
+	if err := s.setProgram(spec.Container); err != nil {
 		return err
 	}
-	p.extra = more
+	task := oci.Task{Spec: spec.Container, ID: groupName(t.id), Dir: dir, Users: -1}
+	var users *os.File
+	if ids := spec.Container.IDs; ids != nil {
+		if users, err = s.userNamespace(*ids); err != nil {
+			return err
+		}
+		task.Users = 5 // the third of the step's additional files
+	}
 	config, err := memFile("container", encodeBody(task))
 	if err != nil {
-		p.closeExtra()
 		return err
 	}
-	p.extra = append([]int{config}, p.extra...)
 	report, w, err := pipe()
 	if err != nil {
-		p.closeExtra()
+		unix.Close(config)
 		return err
 	}
 	defer report.Close()
-	p.extra = slices.Insert(p.extra, 1, w)
+	p.extra = []int{config, w}
+	if users != nil {
+		fd, err := unix.FcntlInt(users.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+		if err != nil {
+			p.closeExtra()
+			return os.NewSyscallError("fcntl", err)
+		}
+		p.extra = append(p.extra, fd)
+	}
 	leave, err := p.joinNetwork(spec.Network)
 	if err != nil {
 		p.closeExtra()
@@ -143,35 +153,16 @@ func (s *supervisor) runRuntime(t *task, spec *Spec, dir string, output []int) e
 	}
 }
 
-// firstContainerFile is the number of the step's first file that only some containers have: after its description and
-// its report.
-const firstContainerFile = 5
-
-// containerFiles opens the files that the step needs besides its description and its report, and tells it their numbers.
-func (s *supervisor) containerFiles(task *oci.Task) (files []int, err error) {
-	if ids := task.Spec.IDs; ids != nil {
-		users, err := s.userNamespace(*ids)
-		if err != nil {
-			return nil, err
-		}
-		fd, err := unix.FcntlInt(users.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-		if err != nil {
-			return nil, os.NewSyscallError("fcntl", err)
-		}
-		files, task.Users = append(files, fd), firstContainerFile
-	}
-	if task.Spec.NeedsProgram() {
-		fd, err := oci.OpenProgram()
-		if err != nil {
-			for _, fd := range files {
-				unix.Close(fd)
+// setProgram completes the bind of the supervisor's executable.
+func (s *supervisor) setProgram(c *oci.Spec) (err error) {
+	for n := range c.Binds {
+		if c.Binds[n].Program {
+			if c.Binds[n].Source, err = s.program.path(s.dir); err != nil {
+				return err
 			}
-			return nil, fmt.Errorf("open the first process of the container (init = true): %w", err)
 		}
-		task.Program = firstContainerFile + len(files)
-		files = append(files, fd)
 	}
-	return files, nil
+	return nil
 }
 
 // join moves the step into hierarchies in which no process can be started.

@@ -42,6 +42,7 @@ type supervisor struct {
 	devNull  *os.File
 	journal  *journal
 	tree     *cgroup.Tree
+	program  programFile
 	machine  Machine
 	instance string
 

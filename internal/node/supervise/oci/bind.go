@@ -30,22 +30,12 @@ func (t *Task) openBind(b Bind) (int, error) {
 	return fd, err
 }
 
-// OpenProgram returns a detached mount of the executable of this process. The step cannot make it: its own executable
-// belongs to the mount namespace of the process that started it, and the kernel copies no mount of another namespace.
-func OpenProgram() (int, error) {
-	fd, err := unix.OpenTree(unix.AT_FDCWD, "/proc/self/exe", unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
-	return fd, os.NewSyscallError("open_tree", err)
-}
-
 // OpenSource opens the source of a bind, which a task may change at any moment, by a handle.
 func OpenSource(b Bind) (int, error) { return openSource(b) }
 
 func (t *Task) detached(b Bind) (int, error) {
 	if b.Sysfs {
 		return newSysfs()
-	}
-	if b.Program {
-		return unix.FcntlInt(uintptr(t.Program), unix.F_DUPFD_CLOEXEC, 0)
 	}
 	from, err := openSource(b)
 	if err != nil {

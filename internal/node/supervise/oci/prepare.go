@@ -40,10 +40,8 @@ func attempt() error {
 	if err := json.NewDecoder(os.NewFile(taskFile, "task")).Decode(t); err != nil {
 		return fmt.Errorf("read the container: %w", err)
 	}
-	for _, fd := range []int{t.Users, t.Program} {
-		if fd >= 0 {
-			unix.CloseOnExec(fd)
-		}
+	if t.Users >= 0 {
+		unix.CloseOnExec(t.Users)
 	}
 	if err := t.mount(); err != nil {
 		return fmt.Errorf("prepare the container: %w", err)
@@ -97,7 +95,7 @@ func (t *Task) mount() error {
 		}
 		fd, err := t.openBind(b)
 		if err != nil {
-			return fmt.Errorf("mount %s: %w", b.name(), err)
+			return fmt.Errorf("mount %s: %w", b.Source, err)
 		}
 		binds = append(binds, fd)
 	}
@@ -128,7 +126,7 @@ func (t *Task) mount() error {
 			put = func() error { return t.makeNode(s.Binds[n], StageBind(s.Stage, n)) }
 		}
 		if err := put(); err != nil {
-			return fmt.Errorf("mount %s: %w", s.Binds[n].name(), err)
+			return fmt.Errorf("mount %s: %w", s.Binds[n].Source, err)
 		}
 	}
 	if err := t.overlay(len(layers), upper, work); err != nil {

@@ -12,10 +12,7 @@
 // The package does not decide what a container may do; its Spec does.
 package oci
 
-import (
-	"encoding/json"
-	"slices"
-)
+import "encoding/json"
 
 // A Spec describes a container.
 type Spec struct {
@@ -48,19 +45,8 @@ type Bind struct {
 	Mode     uint32 `json:",omitempty"`
 	UID, GID uint32 `json:",omitempty"`
 	Sysfs    bool   `json:",omitempty"` // a new sysfs, with the interfaces of the step's network, instead of Source
-	Program  bool   `json:",omitempty"` // the supervisor's executable, instead of Source; see OpenProgram
+	Program  bool   `json:",omitempty"` // the supervisor's executable, which sets Source
 	HostIDs  bool   `json:",omitempty"` // shows the owners of the host, not those of the user namespace
-}
-
-// name returns the source as errors name it.
-func (b *Bind) name() string {
-	switch {
-	case b.Program:
-		return "the first process (init = true)"
-	case b.Sysfs:
-		return "/sys"
-	}
-	return b.Source
 }
 
 // IDs is the range of the host's users and groups that a container's users and groups are. The
@@ -74,13 +60,6 @@ type Task struct {
 	Dir  string // of the runtime's files; it belongs to the supervisor
 	// Users is the number of an open user namespace with Spec.IDs; -1: none.
 	Users int
-	// Program is what OpenProgram returned; -1: no bind needs it.
-	Program int
-}
-
-// NeedsProgram reports whether a bind is of the supervisor's executable.
-func (s *Spec) NeedsProgram() bool {
-	return slices.ContainsFunc(s.Binds, func(b Bind) bool { return b.Program })
 }
 
 // Files in a container's directory.
