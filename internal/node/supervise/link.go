@@ -78,7 +78,8 @@ func (l *link) call(ctx context.Context, verb string, body, answer any) error {
 	err := writeFrame(l.conn, &frame{ID: id, Verb: verb, Body: encodeBody(body)})
 	l.writing.Unlock()
 	if err != nil {
-		l.conn.Close() // a partial message may have been sent
+		// A partial message may have been sent. Answers that the supervisor sent before it ended can still be read.
+		l.conn.CloseWrite()
 		return errLinkLost
 	}
 	var f *frame
