@@ -35,9 +35,7 @@ func newImageRollout(t *testing.T, begin func(*localRegistry)) *imageRollout {
 		MaxParallel: ptr(1), MinHealthyTime: ptr(time.Duration(0)), HealthCheck: ptr(api.HealthCheckManual), HealthyDeadline: ptr(time.Hour), ProgressDeadline: ptr(2 * time.Hour),
 	}
 	r.server.register(job)
-	for n := 1; n <= 2; n++ {
-		r.approve(r.runs(0, n))
-	}
+	r.approve(r.runs(0, 2))
 	begin(r.registry)
 	next := job.Copy()
 	next.Groups[0].Tasks[0].Config["image"] = two
@@ -86,7 +84,8 @@ func (r *imageRollout) approve(list []*api.AllocationListStub) {
 	}
 }
 
-// prefetched waits until the node of the second step lists a prefetch with a status and words of its message.
+// prefetched waits until the node of the second step lists only a prefetch of the next version, with a status and words of
+// its message.
 func (r *imageRollout) prefetched(status, words string) (list api.NodeImages) {
 	r.t.Helper()
 	r.server.eventually("the prefetch is "+status, func(context.Context) error {
@@ -94,7 +93,7 @@ func (r *imageRollout) prefetched(status, words string) (list api.NodeImages) {
 		if err := json.Unmarshal([]byte(r.reeve("node", "images", "-json", "-node", r.name(r.waiting))), &list); err != nil {
 			return err
 		}
-		if len(list.Prefetches) != 1 || list.Prefetches[0].Status != status || !strings.Contains(list.Prefetches[0].Message, words) {
+		if len(list.Prefetches) != 1 || list.Prefetches[0].JobVersion != 1 || list.Prefetches[0].Status != status || !strings.Contains(list.Prefetches[0].Message, words) {
 			return fmt.Errorf("the list is\n%s", r.reeve("node", "images", "-node", r.name(r.waiting)))
 		}
 		return nil
