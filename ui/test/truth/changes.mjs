@@ -65,6 +65,11 @@ job "${id}" {
 }`;
 }
 
+const verbs = ['register', 'register', 'register', 'scale', 'scale', 'stop', 'purge', 'pause', 'resume', 'restart', 'kill', 'kill', 'restartInstance', 'replace', 'eligibility', 'variable', 'variable', 'namespace', 'revert', 'collect'];
+
+/** kinds is the number of kinds of changes. */
+export const kinds = new Set(verbs).size;
+
 /** A Changer changes a cluster. A request that the servers refuse, because the state forbids it, is no fault. */
 export class Changer {
   constructor(agent, seed) {
@@ -81,7 +86,7 @@ export class Changer {
 
   /** change makes one random change and returns its name. */
   async change() {
-    const verb = this.one(['register', 'register', 'register', 'scale', 'scale', 'stop', 'purge', 'pause', 'resume', 'restart', 'kill', 'kill', 'restartInstance', 'replace', 'eligibility', 'variable', 'variable', 'namespace', 'revert', 'collect']);
+    const verb = this.one(verbs);
     try {
       await this[verb]();
       this.done.set(verb, (this.done.get(verb) ?? 0) + 1);
