@@ -8,28 +8,19 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/reeve-run/reeve/api"
-	"github.com/reeve-run/reeve/internal/node/driver/container/containertest"
 )
 
 // TestContainerHoldsDevicesOfCDI: the holders get what the specification of a vendor says, one device each, and nobody gets
 // a device whose specification wants a program to run.
 func TestContainerHoldsDevicesOfCDI(t *testing.T) {
 	t.Parallel()
-	m := unstarted(t)
-	images, specs, files := filepath.Join(m.Dir, "layouts"), t.TempDir(), t.TempDir()
-	i, err := containertest.Image(nil, runtime.GOARCH)
-	if err == nil {
-		err = containertest.WriteLayout(filepath.Join(images, "tool"), i)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(files, "version"), []byte("7\n"), 0o644)
-	}
-	if err != nil {
+	m, image := unstartedContainerMachine(t, nil)
+	specs, files := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(files, "version"), []byte("7\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	device := func(name, host, more string) string {
@@ -44,11 +35,11 @@ func TestContainerHoldsDevicesOfCDI(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	m.Args = []string{"-dev", "-config", writeConfig(t, fmt.Sprintf("client {\n  cdi_spec_dirs = [%q]\n  container {\n    image_dir = %q\n  }\n}\n", specs, images))}
+	m.Args = append(m.Args, "-config", writeConfig(t, fmt.Sprintf("client {\n  cdi_spec_dirs = [%q]\n}\n", specs)))
 	m.start()
 	m.waitReady()
 	asks := func(id, name string, count int) *api.Job {
-		job := containerJob(id, "oci:"+filepath.Join(images, "tool"), count, "env SENSOR , env ACME , ls /dev/acme , cat /opt/acme/version , try write /opt/acme/version 8 , wait")
+		job := containerJob(id, image, count, "env SENSOR , env ACME , ls /dev/acme , cat /opt/acme/version , try write /opt/acme/version 8 , wait")
 		job.Groups[0].Tasks[0].Resources.Devices = []*api.DeviceRequest{{Name: name}}
 		return job
 	}

@@ -52,11 +52,10 @@ func copyProgram(from, to string) error {
 		return err
 	}
 	defer in.Close()
-	out, err := os.CreateTemp(filepath.Dir(to), "."+programName+"-")
+	out, err := os.OpenFile(to+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o755) // what a killed supervisor left is overwritten
 	if err != nil {
 		return err
 	}
-	defer os.Remove(out.Name()) // fails after the rename
 	defer out.Close()
 	if _, err := io.Copy(out, in); err != nil {
 		return err

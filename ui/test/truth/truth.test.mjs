@@ -71,7 +71,7 @@ const mainText = (page) =>
     const plain = (t) => t.replace(/\d\d:\d\d:\d\d/g, '').replace(/\s+/g, ' ').trim();
     const list = document.querySelector('main ol[aria-label="Events of this job"]');
     const happened = [...(list?.querySelectorAll('li:not(.limit)') ?? [])].map((li) => ({ object: li.dataset.object, text: plain(li.innerText) }));
-    const limited = list?.querySelector('li.limit') !== null || happened.length === 60;
+    const limited = Boolean(list?.querySelector('li.limit')) || happened.length === 60;
     const text = plain(document.querySelector('main').innerText.replace(list?.innerText ?? '', ''));
     return { text, happened, limited };
   });
