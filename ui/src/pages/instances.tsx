@@ -20,7 +20,8 @@ import { expressionOf } from '../words/expression';
 import { ofInstance } from '../words/meaning';
 import { ms } from '../words/time';
 
-export const keyOf = (i: Instance) => i.Allocation || `${i.Namespace} ${i.JobID} ${i.Name}`;
+/** keyOf tells instances apart. A canary that has no place yet has the name of the instance beside it. */
+export const keyOf = (i: Instance) => i.Allocation || `${i.Namespace} ${i.JobID} ${i.Name}${i.Canary ? ' canary' : ''}`;
 
 /** take turns an event into a row. Crashes repeat the state, so the event of the change suffices. */
 export function takeInstance(e: Event): { key: string; row: Instance | null } | undefined {
@@ -51,6 +52,7 @@ const columns: Column<Instance>[] = [
       <>
         <Shape of={ofInstance(i)} label={said(i)} />
         {i.Allocation ? <a href={toAllocation(i.Allocation)}>{i.Name}</a> : <span>{i.Name}</span>}
+        {i.Canary && <span class="sub"> canary</span>}
       </>
     ),
   },
@@ -62,7 +64,7 @@ const columns: Column<Instance>[] = [
   { key: 'since', head: 'Since', width: '152px', wide: 'tablet', by: (i) => ms(i.Since), cell: (i) => <Time of={i.Since} /> },
 ];
 
-const haystack = (i: Instance) => `${i.Name} ${i.JobID} ${i.Namespace} ${i.NodeName} ${i.Zone ?? ''} ${i.Allocation} ${said(i)}`;
+const haystack = (i: Instance) => `${i.Name} ${i.JobID} ${i.Namespace} ${i.NodeName} ${i.Zone ?? ''} ${i.Allocation} ${i.Canary ? 'canary ' : ''}${said(i)}`;
 
 /** InstanceGrid shows instances that pass the filter in the page's address. A job's page shows those of the job. */
 export function InstanceGrid({ source, empty, large }: { source: TableSource<Instance>; empty: ComponentChildren; large?(more: boolean): void }) {

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { jobFile } from '../truth/changes.mjs';
 import { accessible, Agent, Browser, until } from './harness.mjs';
 
 let agent, browser;
@@ -58,6 +59,29 @@ test('an instance is replaced by the keyboard, after its consequence is read', a
   });
   browser.check();
   await page.close();
+});
+
+test('an instance and its canary are two rows, also when neither has a place', async () => {
+  await agent.run(jobFile('wide', 'default', { count: 2, version: 1, cpu: 20, behaviour: 0 }));
+  await until('both run', async () => (await agent.ask('GET', '/v1/instances?job=wide')).filter((i) => i.State === 'RUNNING').length === 2);
+  const [node] = await agent.ask('GET', '/v1/nodes');
+  await agent.ask('PUT', `/v1/node/${node.ID}/eligibility`, { Eligibility: 'ineligible' });
+  const lists = [await browser.open(`${agent.base}/ui/instances?filter=wide`), await browser.open(`${agent.base}/ui/job/wide/instances`)];
+  await agent.ask('DELETE', '/v1/job/wide/instance/web-0');
+  await agent.run(jobFile('wide', 'default', { count: 2, version: 2, cpu: 20, behaviour: 0, held: true }));
+  for (const page of lists) {
+    await page.getByRole('row', { name: /web-0 canary.*no place: waits for room/ }).waitFor();
+    await page.getByRole('row', { name: /web-0 wide.*no place: waits for room/ }).waitFor();
+    await page.getByRole('row', { name: /web-1 wide.*running/ }).waitFor();
+    await page.close();
+  }
+  const page = await browser.open(`${agent.base}/ui/job/wide`);
+  await page.getByRole('link', { name: /^web-0, canary, version 1: no place/ }).waitFor();
+  await page.getByRole('link', { name: /^web-0, version 1: no place/ }).waitFor();
+  await page.close();
+  await agent.ask('PUT', `/v1/node/${node.ID}/eligibility`, { Eligibility: 'eligible' });
+  await agent.ask('DELETE', '/v1/job/wide?purge=true');
+  browser.check();
 });
 
 test('words and expressions filter, and an invalid expression says where it is wrong', async () => {

@@ -1,1 +1,1 @@
-import{Pt as e,Sn as t,Tn as n,Un as r,ht as i,on as a,vt as o,wt as s,yt as c}from"./core.js";i(),s(),a(),e(),setInterval(e,1e4),await n(),c();var l=document.getElementById(`app`);l.replaceChildren(),r(t(o,{}),l);
+import{Pt as e,Sn as t,Tn as n,Wn as r,ht as i,on as a,vt as o,wt as s,yt as c}from"./core.js";i(),s(),a(),e(),setInterval(e,1e4),await n(),c();var l=document.getElementById(`app`);l.replaceChildren(),r(t(o,{}),l);

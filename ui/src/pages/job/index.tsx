@@ -17,7 +17,7 @@ import { useTable } from '../../store/use_table';
 import { count, short } from '../../words/count';
 import { jobSentence, wantedOf } from '../../words/job';
 import { ofInstance, worst, type Meaning } from '../../words/meaning';
-import { keepInstance, takeOf } from '../instances';
+import { keepInstance, keyOf, takeOf } from '../instances';
 import { jobGroups } from '../../store/job_groups';
 import { JobLogs } from '../logs/index';
 import { useNow } from './ask';
@@ -68,7 +68,7 @@ function Known({ of, job, index, gone, error, tab }: { of: JobRef; job: Job; ind
   const table = useTable<Instance>({
     path: `/v1/instances?${new URLSearchParams({ namespace: of.namespace, job: of.id })}`,
     topics: wantedOf(job) > rereadLimit ? [`Instance:${of.id}`] : ['Instance', 'Evaluation', 'Job', 'Plan'].map((t) => `${t}:${of.id}`),
-    key: (i) => i.Allocation || i.Name || '',
+    key: keyOf,
     take: takeOf(of.namespace),
     reread: wantedOf(job) <= rereadLimit,
     keep: keepInstance,

@@ -7,7 +7,7 @@ import { Shape } from '../../parts/shape';
 import { toAllocation, toJob } from '../../shell/place';
 import { count, percent, plural } from '../../words/count';
 import { ofInstance, type Meaning } from '../../words/meaning';
-import { said } from '../instances';
+import { keyOf, said } from '../instances';
 import type { JobRef } from './of';
 
 const word: Record<Meaning, string> = { ok: 'with traffic', up: 'without traffic', go: 'being placed', you: 'waiting', wait: 'pending', late: 'delayed', bad: 'crashed or without a place', gone: 'paused' };
@@ -44,10 +44,10 @@ export function Strip({ job, all, serves }: { job: JobRef; all: Instance[]; serv
         <>
           <div class="strip">
             {all.map((i) => {
-              const label = `${i.Name}, version ${i.JobVersion}: ${said(i)}`;
+              const label = `${i.Name}, ${i.Canary ? 'canary, ' : ''}version ${i.JobVersion}: ${said(i)}`;
               const shape = <Shape of={ofInstance(i)} />;
               return (
-                <a key={i.Allocation || i.Name} href={i.Allocation ? toAllocation(i.Allocation) : toJob(job.id, job.namespace, 'explain')} aria-label={label} title={label}>
+                <a key={keyOf(i)} href={i.Allocation ? toAllocation(i.Allocation) : toJob(job.id, job.namespace, 'explain')} aria-label={label} title={label}>
                   {shape}
                 </a>
               );

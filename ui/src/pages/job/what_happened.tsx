@@ -3,7 +3,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Allocation, Event, EventBatch } from '../../api/schema';
-import { health, login, stream } from '../../link/link';
+import { login, seen, stream } from '../../link/link';
 import { Card, Time } from '../../parts/page';
 import { Shape } from '../../parts/shape';
 import { to, toAllocation } from '../../shell/place';
@@ -23,7 +23,7 @@ function useHappened({ id, namespace }: JobRef, goal: number, many: boolean): Pa
   const [restores, setRestores] = useState(0);
   useEffect(() => {
     // What the stream has sent before now comes from the replay.
-    let to = Math.max(restores ? 0 : goal, health.peek().index);
+    let to = Math.max(restores ? 0 : goal, seen.peek());
     const depth = many ? 300 : 20_000;
     const from = Math.max(1, to - depth);
     let all: Line[] = [];
