@@ -34,6 +34,8 @@ export class Feed {
   #topics = '';
   #index = 0;
   #timeline = '';
+  /** Whether changes were missed of which tabs do not know yet. */
+  #missed = false;
   #pause = firstPause;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #indexTimer: ReturnType<typeof setTimeout> | undefined;
@@ -74,6 +76,7 @@ export class Feed {
     this.stop();
     this.#index = 0;
     this.#timeline = '';
+    this.#missed = false;
   }
 
   /** retry connects at once instead of after the pause. */
@@ -105,6 +108,9 @@ export class Feed {
         if (this.#index === 0) this.#index = after;
         this.#pause = firstPause;
         heard();
+        // In this order tabs know, when they read again, from where on the new stream is complete.
+        if (this.#missed) this.#env.reset();
+        this.#missed = false;
         this.#env.watching(topics, after);
         for await (const line of linesOf(r.body)) {
           if (this.#open !== open) return;
@@ -153,7 +159,7 @@ export class Feed {
       // Another history, or an index that is no longer kept.
       this.#index = 0;
       this.#timeline = '';
-      this.#env.reset();
+      this.#missed = true;
     }
     if (!failed || failed.status >= 500) this.#tell('offline');
     this.#timer = setTimeout(() => this.follow(), this.#pause);

@@ -10,9 +10,14 @@ export interface Row {
   N: number;
 }
 
-/** fake holds the open stream, and the answers that reads wait for, oldest first. */
-export const fake: { events: ReadableStreamDefaultController<Uint8Array> | undefined; lists: ((answer: Response) => void)[]; paths: string[]; leave(e: { persisted: boolean }): void } = {
-  events: undefined, lists: [], paths: [], leave: () => {},
+type Open = ReadableStreamDefaultController<Uint8Array>;
+
+/**
+ * fake holds the open stream of the page, those that replay the past, and the answers that reads wait for, oldest first.
+ * The page's stream opens when it may, and is complete after an index; the next attempts to open it may be refused.
+ */
+export const fake: { events: Open | undefined; after: number; may: Promise<void>; refuse: number; past: { from: number; stream: Open }[]; lists: ((answer: Response) => void)[]; paths: string[]; leave(e: { persisted: boolean }): void } = {
+  events: undefined, after: 3, may: Promise.resolve(), refuse: 0, past: [], lists: [], paths: [], leave: () => {},
 };
 
 export const json = (body: unknown, headers: Record<string, string> = {}) => new Response(JSON.stringify(body), { headers: { 'Content-Type': 'application/json', ...headers } });
@@ -27,20 +32,28 @@ globals.fetch = async (path: string, { signal }: { signal?: AbortSignal } = {}):
   if (path.startsWith('/v1/ui/config')) return json({ Admitted: true });
   if (path.startsWith('/v1/ui/rights')) return json({ Management: true, Cluster: [], Namespaces: {} });
   if (path.startsWith('/v1/event/stream')) {
+    const query = new URL(path, 'http://127.0.0.1').searchParams;
+    const replays = query.get('namespace') !== '*';
+    if (!replays) await fake.may;
+    if (!replays && fake.refuse > 0) {
+      fake.refuse--;
+      return new Response('{"Code":"not_found","Message":"another history"}', { status: 404 });
+    }
     const body = new ReadableStream<Uint8Array>({
       start: (c) => {
-        fake.events = c;
+        if (replays) fake.past.push({ from: Number(query.get('index')), stream: c });
+        else fake.events = c;
         signal?.addEventListener('abort', () => c.error(new DOMException('', 'AbortError')), { once: true });
       },
     });
-    return new Response(body, { headers: { 'X-Reeve-Events-After': '3', 'X-Reeve-Timeline': 't' } });
+    return new Response(body, { headers: { 'X-Reeve-Events-After': String(fake.after), 'X-Reeve-Timeline': 't' } });
   }
   fake.paths.push(path);
   return new Promise((resolve) => fake.lists.push(resolve));
 };
 
-/** line sends a batch of the stream. */
-export const line = (batch: object) => fake.events!.enqueue(new TextEncoder().encode(`${JSON.stringify(batch)}\n`));
+/** line sends a batch of a stream, by default that of the page. */
+export const line = (batch: object, to: Open = fake.events!) => to.enqueue(new TextEncoder().encode(`${JSON.stringify(batch)}\n`));
 
 /** send sends the event of a thing. */
 export const send = (index: number, id: string, n: number, more: object = {}) =>
