@@ -30,7 +30,7 @@ build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/reeve ./cmd/reeve
 
 ## test: everything that must hold before a change lands
-test: check ui-check ui-test race
+test: check ui-check ui-test ui-truth race
 
 ## ui: build the web UI from ui/ into internal/ui/dist, which is committed: nothing else needs npm
 ui: $(NPM_DONE)
