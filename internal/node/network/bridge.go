@@ -22,6 +22,7 @@ type wire struct {
 	bridge string
 	host   string // path of the namespace of the machine; "": that of the process
 	h      *netlink.Handle
+	ends   ends
 }
 
 // inHost calls do in the machine's namespace.
@@ -40,6 +41,15 @@ func (w *wire) open() error {
 		w.h, err = netlink.NewHandle(unix.NETLINK_ROUTE)
 		return explain("open netlink", err)
 	})
+}
+
+// close closes the ways to the kernel, after the calls that run.
+func (w *wire) close() {
+	w.ends.late.Wait()
+	if w.h != nil {
+		w.h.Close()
+		w.h = nil
+	}
 }
 
 // raiseBridge makes the bridge with the gateways' addresses, and lets the machine forward.

@@ -137,27 +137,64 @@ func address(r *Record) error {
 	return nil
 }
 
-// disconnect removes an allocation's link, if it exists. The kernel takes tens of milliseconds to end a link, and needs
-// the processors for little of that. So each removal has a handle of its own, and no other waits for it.
+// disconnect removes an allocation's link, if it exists. The kernel takes tens of milliseconds for that, and needs the
+// processors for little of them. So each removal has a handle of its own, and no other waits for it.
 func (w *wire) disconnect(alloc string) error {
-	return w.inHost(func() error {
-		h, err := netlink.NewHandle(unix.NETLINK_ROUTE)
-		if err != nil {
+	var h *netlink.Handle
+	var link netlink.Link
+	var ended <-chan struct{}
+	err := w.inHost(func() (err error) {
+		if h, err = netlink.NewHandle(unix.NETLINK_ROUTE); err != nil {
 			return explain("open netlink", err)
 		}
-		defer h.Close()
-		return w.removeLink(h, alloc)
+		if link, err = w.findLink(h, alloc); link != nil {
+			ended = w.ends.wait(link.Attrs().Index)
+		}
+		return err
 	})
+	if link == nil {
+		if h != nil {
+			h.Close()
+		}
+		return err
+	}
+	removed := make(chan error, 1)
+	w.ends.late.Go(func() {
+		defer h.Close()
+		removed <- w.removeFound(h, link, alloc)
+		w.ends.forget(link.Attrs().Index)
+	})
+	select {
+	case <-ended:
+		return nil
+	case err := <-removed:
+		return err
+	}
 }
 
+// removeLink removes an allocation's link, if it exists, and waits for the kernel.
 func (w *wire) removeLink(h *netlink.Handle, alloc string) error {
+	link, err := w.findLink(h, alloc)
+	if link == nil {
+		return err
+	}
+	return w.removeFound(h, link, alloc)
+}
+
+// findLink returns an allocation's link, nil if it does not exist.
+func (w *wire) findLink(h *netlink.Handle, alloc string) (netlink.Link, error) {
 	link, err := h.LinkByName(linkName(w.node, alloc))
-	if _, absent := err.(netlink.LinkNotFoundError); absent {
-		return nil
+	if _, absent := err.(netlink.LinkNotFoundError); absent || isAbsent(err) {
+		return nil, nil
 	}
-	if err == nil {
-		err = h.LinkDel(link)
+	if err != nil {
+		return nil, explain("find the link of allocation "+alloc, err)
 	}
+	return link, nil
+}
+
+func (w *wire) removeFound(h *netlink.Handle, link netlink.Link, alloc string) error {
+	err := h.LinkDel(link)
 	if isAbsent(err) {
 		return nil
 	}

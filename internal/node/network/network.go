@@ -400,10 +400,7 @@ func (f *Fabric) Close() {
 	f.removals.Wait()
 	f.hostMu.Lock()
 	defer f.hostMu.Unlock()
-	if f.w.h != nil {
-		f.w.h.Close()
-		f.w.h = nil
-	}
+	f.w.close()
 	if f.t != nil {
 		f.t.close()
 		f.t = nil

@@ -23,7 +23,7 @@ func Support(c Config) error {
 	if err := w.open(); err != nil {
 		return err
 	}
-	defer w.h.Close()
+	defer w.close()
 	bridge, err := w.ownBridge()
 	if err != nil || bridge != nil {
 		return err
