@@ -117,14 +117,13 @@ func named(names []string) string {
 // openLogs opens the output of a task on its node.
 func (c *call) openLogs(ctx context.Context, s joblogs.Source, q *joblogs.Query) (io.ReadCloser, error) {
 	node := c.Server.Store().Snapshot().Node(s.Alloc.NodeID)
-	switch {
-	case node == nil:
+	if node == nil {
 		return nil, api.Errorf(api.CodeUnavailable, "node %s was deleted", api.ShortID(s.Alloc.NodeID))
-	case c.Node != nil && node.ID == c.NodeID():
-	case node.Status == api.NodeStatusDown:
-		return nil, api.Errorf(api.CodeUnavailable, "node %s (%s) is down", api.ShortID(node.ID), node.Name)
-	case node.HTTPAddr == "":
-		return nil, api.Errorf(api.CodeUnavailable, "node %s (%s) has no address", api.ShortID(node.ID), node.Name)
+	}
+	if c.Node == nil || node.ID != c.NodeID() {
+		if err := awayFrom(node); err != nil {
+			return nil, err
+		}
 	}
 	query := url.Values{"task": {s.Task}, "type": {s.Type}, "follow": {strconv.FormatBool(q.Follow)}, "offset": {strconv.FormatInt(q.Offset, 10)}}
 	if q.FromEnd {

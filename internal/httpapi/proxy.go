@@ -80,15 +80,26 @@ func serveNode(c *call) error {
 	switch {
 	case c.Node != nil && node.ID == c.NodeID():
 		c.Node.ServeHTTP(c.w, c.r)
-	case node.Status == api.NodeStatusDown:
-		return api.Errorf(api.CodeUnavailable, "node %s (%s) is down", api.ShortID(node.ID), node.Name)
-	case node.HTTPAddr == "":
-		return api.Errorf(api.CodeUnavailable, "node %s (%s) has no address", api.ShortID(node.ID), node.Name)
 	default:
+		if err := awayFrom(node); err != nil {
+			return err
+		}
 		if err := c.checkHops(c.r); err != nil {
 			return err
 		}
 		c.nodes.ServeHTTP(c.w, c.r.WithContext(context.WithValue(c.r.Context(), targetKey{}, nodeTarget{node.ID, node.HTTPAddr})))
+	}
+	return nil
+}
+
+// awayFrom says why a node's agent cannot be asked, nil if it can.
+func awayFrom(n *api.Node) error {
+	id := api.ShortID(n.ID)
+	switch {
+	case n.Status == api.NodeStatusDown:
+		return api.Errorf(api.CodeUnavailable, "node %s (%s) is down: what it has can be read when its agent is back; see: reeve node status %s", id, n.Name, id)
+	case n.HTTPAddr == "":
+		return api.Errorf(api.CodeUnavailable, "node %s (%s) has no address, as simulated nodes have none: nothing can be read from it", id, n.Name)
 	}
 	return nil
 }

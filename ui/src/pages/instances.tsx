@@ -56,8 +56,8 @@ const columns: Column<Instance>[] = [
       </>
     ),
   },
-  { key: 'job', head: 'Job', width: 'minmax(0, 1.3fr)', by: (i) => `${i.Namespace} ${i.JobID}`, cell: (i) => <a href={toJob(i.JobID ?? '', i.Namespace)}>{i.JobID}</a> },
-  { key: 'state', head: 'State', width: 'minmax(0, 2fr)', by: said, cell: (i) => <span class="clip" title={said(i)}>{said(i)}</span> },
+  { key: 'job', head: 'Job', width: 'minmax(0, 1.3fr)', narrow: 'minmax(0, .9fr)', by: (i) => `${i.Namespace} ${i.JobID}`, cell: (i) => <a href={toJob(i.JobID ?? '', i.Namespace)}>{i.JobID}</a> },
+  { key: 'state', head: 'State', width: 'minmax(0, 2fr)', narrow: 'minmax(0, 1.2fr)', by: said, cell: (i) => <span class="clip" title={said(i)}>{said(i)}</span> },
   { key: 'version', head: 'Version', width: '70px', end: true, wide: 'tablet', by: (i) => i.JobVersion ?? 0, cell: (i) => i.JobVersion },
   { key: 'crashes', head: 'Crashes', width: '74px', end: true, wide: true, by: (i) => i.CrashCount ?? 0, cell: (i) => i.CrashCount || '' },
   { key: 'node', head: 'Node', width: 'minmax(0, 1fr)', wide: true, by: (i) => i.NodeName ?? '', cell: (i) => i.NodeID && <a href={toNode(i.NodeID)}>{i.NodeName}</a> },

@@ -65,7 +65,7 @@ function columnsOf(uses: Map<string, Use>): Column<NodeListStub>[] {
       ),
     },
     { key: 'state', head: 'State', width: 'minmax(0, 1fr)', by: saidOfNode, cell: (n) => <span class="clip">{saidOfNode(n)}</span> },
-    { key: 'dc', head: 'Datacenter', width: 'minmax(0, .7fr)', wide: true, by: (n) => n.Datacenter ?? '', cell: (n) => n.Datacenter },
+    { key: 'dc', head: 'Datacenter', width: 'minmax(80px, .7fr)', wide: true, by: (n) => n.Datacenter ?? '', cell: (n) => n.Datacenter },
     { key: 'pool', head: 'Pool', width: 'minmax(0, .7fr)', wide: true, by: (n) => n.NodePool ?? '', cell: (n) => n.NodePool },
     { key: 'class', head: 'Class', width: 'minmax(0, .7fr)', wide: true, by: (n) => n.NodeClass ?? '', cell: (n) => n.NodeClass },
     { key: 'cpu', head: 'Processor', width: '140px', wide: true, by: (n) => share(use(n)?.cpu ?? 0, use(n)?.cpuOf ?? 0), cell: (n) => use(n) && bar(use(n)!.cpu, use(n)!.cpuOf, 'processor') },

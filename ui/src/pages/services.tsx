@@ -123,11 +123,11 @@ function One({ name }: { name: string }) {
 
 const routeName = (r: RouteListStub) => (r.Route?.Listen ? `tcp :${r.Route.Listen}` : `${r.Route?.Host ?? ''}${r.Route?.Path ?? ''}`);
 const routeColumns: Column<RouteListStub>[] = [
-  { key: 'route', head: 'Route', width: 'minmax(0, 1.5fr)', by: routeName, cell: (r) => <><Shape of={(r.Routable ?? 0) > 0 ? 'ok' : 'bad'} label={(r.Routable ?? 0) > 0 ? 'served' : 'nobody serves it'} /><code class="clip">{routeName(r)}</code></> },
+  { key: 'route', head: 'Route', width: 'minmax(0, 1.5fr)', narrow: 'minmax(0, 2fr)', by: routeName, cell: (r) => <><Shape of={(r.Routable ?? 0) > 0 ? 'ok' : 'bad'} label={(r.Routable ?? 0) > 0 ? 'served' : 'nobody serves it'} /><code class="clip">{routeName(r)}</code></> },
   { key: 'job', head: 'Job', width: 'minmax(0, 1fr)', by: (r) => r.JobID ?? '', cell: (r) => <a href={toJob(r.JobID ?? '', r.Namespace)}>{r.JobID}</a> },
   { key: 'group', head: 'Group', width: 'minmax(0, 1fr)', wide: true, by: (r) => r.Group ?? '', cell: (r) => r.Group },
-  { key: 'share', head: 'Share', width: '80px', end: true, by: (r) => r.Share ?? 0, cell: (r) => percent(r.Share ?? 0, 1) || '0 %' },
-  { key: 'routable', head: 'Get traffic', width: '100px', end: true, by: (r) => r.Routable ?? 0, cell: (r) => `${r.Routable ?? 0} of ${r.Total ?? 0}` },
+  { key: 'share', head: 'Share', width: '80px', narrow: '52px', end: true, by: (r) => r.Share ?? 0, cell: (r) => percent(r.Share ?? 0, 1) || '0 %' },
+  { key: 'routable', head: 'Get traffic', width: '100px', narrow: '74px', end: true, by: (r) => r.Routable ?? 0, cell: (r) => `${r.Routable ?? 0} of ${r.Total ?? 0}` },
   { key: 'claim', head: 'Claim', width: 'minmax(0, 1fr)', wide: true, cell: (r) => <span class="clip" title={r.Claim}>{r.Claim}</span> },
 ];
 

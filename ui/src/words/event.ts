@@ -103,12 +103,16 @@ export function eventTime(e: Event): number {
   return 0;
 }
 
-/** timesOf is the time of each index: objects that change together change at one time, which not all of them tell. */
-export function timesOf(events: Event[]): Map<number, number> {
+/**
+ * timesOf is the time of each index, of events in their order. Some objects tell no time, and some that of an earlier
+ * change: an event is not before those that precede it. received is when the page received it, 0 if long ago.
+ */
+export function timesOf(events: { event: Event; received: number }[]): Map<number, number> {
   const out = new Map<number, number>();
-  for (const e of events) {
-    const index = e.Index ?? 0;
-    out.set(index, Math.max(out.get(index) ?? 0, eventTime(e)));
+  let last = 0;
+  for (const { event, received } of events) {
+    last = Math.max(last, eventTime(event) || received);
+    out.set(event.Index ?? 0, last);
   }
   return out;
 }

@@ -53,6 +53,19 @@ test('a node shows its use and instances, and explains a job', async () => {
   await page.close();
 });
 
+test('a node without an address is asked for nothing', async () => {
+  const sim = '77777777-0000-0000-0000-000000000000';
+  await agent.ask('PUT', `/v1/node/${sim}/register`, { Node: { ID: sim, SecretID: sim, Name: 'sim-1', Datacenter: 'dc1' } });
+  const page = await browser.open(`${agent.base}/ui/node/${sim}`);
+  await page.getByText('none, as simulated nodes have').waitFor();
+  assert.equal(await page.getByRole('heading', { name: 'Use of the machine' }).count(), 0);
+  await page.getByRole('link', { name: 'Images' }).click();
+  await page.getByText('it has no image').waitFor();
+  assert.equal(await page.getByRole('alert').count(), 0);
+  browser.check();
+  await page.close();
+});
+
 test('a drain asks, begins, shows what waits, and is stopped', async () => {
   const page = await browser.open(`${agent.base}/ui/node/${id}`);
   await page.getByRole('button', { name: 'Drain' }).click();

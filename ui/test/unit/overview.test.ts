@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Deployment, Event } from '../../src/api/schema';
 import { capacityOf, troubledNodes } from '../../src/words/capacity';
-import { eventTime, sayEvent, typeWords } from '../../src/words/event';
+import { eventTime, sayEvent, timesOf, typeWords } from '../../src/words/event';
 import { groupsToPromote, loneDeployments, newestOfJob, readyToPromote } from '../../src/words/waiting';
 
 const columns = {
@@ -49,4 +49,16 @@ test('the time of an event is that of its object, in seconds or nanoseconds', ()
   assert.equal(eventTime({ Topic: 'Node', Payload: { Node: { StatusUpdatedAt: 1_795_530_392 } } }), 1_795_530_392_000);
   assert.equal(eventTime({ Topic: 'Deployment', Payload: { Deployment: { ModifyTime: 1_795_530_392_000_000_000 } } }), 1_795_530_392_000);
   assert.equal(eventTime({ Topic: 'Domain', Payload: { Domain: {} } }), 0);
+});
+
+test('no event is before those that precede it, whatever time its object tells', () => {
+  const job = (SubmitTime: number) => ({ Topic: 'Job', Payload: { Job: { SubmitTime: SubmitTime * 1e9 } } });
+  const times = timesOf([
+    { event: { ...job(1_790_000_010), Index: 4 }, received: 0 },
+    { event: { Topic: 'Domain', Payload: { Domain: {} }, Index: 5 }, received: 0 },
+    { event: { ...job(1_790_000_001), Index: 6 }, received: 0 }, // the status of an older job
+    { event: { Topic: 'Stack', Payload: { Stack: {} }, Index: 7 }, received: 1_790_000_020_000 },
+    { event: { ...job(1_790_000_021), Index: 7 }, received: 1_790_000_020_000 },
+  ]);
+  assert.deepEqual([...times], [[4, 1_790_000_010_000], [5, 1_790_000_010_000], [6, 1_790_000_010_000], [7, 1_790_000_021_000]]);
 });

@@ -1,1 +1,1 @@
-import{Pt as e,Sn as t,Tn as n,Wn as r,ht as i,on as a,vt as o,wt as s,yt as c}from"./core.js";i(),s(),a(),e(),setInterval(e,1e4),await n(),c();var l=document.getElementById(`app`);l.replaceChildren(),r(t(o,{}),l);
+import{Ct as e,Nt as t,Un as n,_t as r,an as i,mt as a,vt as o,wn as s,xn as c}from"./core.js";a(),e(),i(),t(),setInterval(t,1e4),await s(),o();var l=document.getElementById(`app`);l.replaceChildren(),n(c(r,{}),l);

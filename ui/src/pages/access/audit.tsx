@@ -17,7 +17,7 @@ const columns: Column<RequestRecord>[] = [
   { key: 'time', head: 'Time', width: '152px', narrow: '70px', by: (r) => ms(r.Time), cell: (r) => <Time of={r.Time} /> },
   { key: 'who', head: 'Who', width: 'minmax(0, 1fr)', wide: true, by: who, cell: (r) => <span class="clip">{who(r)}</span> },
   {
-    key: 'what', head: 'Request', width: 'minmax(0, 2fr)', by: (r) => r.Path ?? '',
+    key: 'what', head: 'Request', width: 'minmax(0, 3fr)', by: (r) => r.Path ?? '',
     cell: (r) => (
       <>
         <Shape of={r.Refused ? 'bad' : (r.Status ?? 0) >= 400 ? 'late' : 'ok'} label={r.Refused ? 'refused' : (r.Status ?? 0) >= 400 ? 'failed' : 'allowed'} />

@@ -81,7 +81,7 @@ export default function Events() {
       }
       found.push(k.key);
     }
-    return { keys: found, byKey: index, topics: [...seen].sort(), cols: columns(timesOf(ring.list.map((k) => k.event))) };
+    return { keys: found, byKey: index, topics: [...seen].sort(), cols: columns(timesOf(ring.list)) };
   }, [version, topic, text, ring]);
   const open = query.get('event') ?? '';
   const shown = byKey.get(open);

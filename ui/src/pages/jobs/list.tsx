@@ -115,7 +115,7 @@ export function JobList() {
 function jobColumns(state: (j: JobListStub) => JobState, flat: boolean, open: ReadonlySet<string>, children: ReadonlyMap<string, string[]>, fold: (k: string) => void): Column<JobListStub>[] {
   return [
     {
-      key: 'name', head: 'Job', width: 'minmax(0, 1.5fr)', by: (j) => `${j.ID} ${j.Namespace}`,
+      key: 'name', head: 'Job', width: 'minmax(0, 1.7fr)', by: (j) => `${j.ID} ${j.Namespace}`,
       cell: (j) => {
         const s = state(j);
         const k = keyOfJob(j);
@@ -129,14 +129,15 @@ function jobColumns(state: (j: JobListStub) => JobState, flat: boolean, open: Re
             </a>
             {!flat && (inside > 0 || open.has(k)) && (
               <button class="fold" type="button" aria-expanded={open.has(k)} aria-label={`${plural(inside, 'run')} of ${j.ID}`} onClick={() => fold(k)}>
-                {open.has(k) ? '▾' : '▸'} {plural(inside, 'run')}
+                {open.has(k) ? '▾' : '▸'} {inside}
+                <span class="wide"> {inside === 1 ? 'run' : 'runs'}</span>
               </button>
             )}
           </>
         );
       },
     },
-    { key: 'state', head: 'State', width: 'minmax(0, 1.5fr)', by: (j) => urgency[state(j).of]!, cell: (j) => <span class="clip" title={state(j).word}>{state(j).word}</span> },
+    { key: 'state', head: 'State', width: 'minmax(0, 1.5fr)', narrow: 'minmax(0, .9fr)', by: (j) => urgency[state(j).of]!, cell: (j) => <span class="clip" title={state(j).word}>{state(j).word}</span> },
     {
       key: 'up', head: 'Up', width: '72px', end: true, by: (j) => state(j).up ?? -1,
       cell: (j) => {
@@ -146,7 +147,7 @@ function jobColumns(state: (j: JobListStub) => JobState, flat: boolean, open: Re
     },
     { key: 'traffic', head: 'Traffic', width: '72px', end: true, wide: true, by: (j) => state(j).traffic ?? -1, cell: (j) => state(j).traffic ?? '' },
     {
-      key: 'rollout', head: 'Rollout', width: 'minmax(0, 1.5fr)', wide: true,
+      key: 'rollout', head: 'Rollout', width: 'minmax(0, 1.3fr)', wide: true,
       cell: (j) => {
         const r = state(j).rollout;
         return r && (
@@ -157,7 +158,7 @@ function jobColumns(state: (j: JobListStub) => JobState, flat: boolean, open: Re
         );
       },
     },
-    { key: 'namespace', head: 'Namespace', width: 'minmax(0, .7fr)', wide: true, by: (j) => j.Namespace ?? '', cell: (j) => <span class="clip">{j.Namespace}</span> },
+    { key: 'namespace', head: 'Namespace', width: '88px', wide: true, by: (j) => j.Namespace ?? '', cell: (j) => <span class="clip">{j.Namespace}</span> },
     { key: 'type', head: 'Type', width: '64px', wide: true, by: (j) => j.Type ?? '', cell: (j) => j.Type },
     { key: 'changed', head: 'Submitted', width: '152px', wide: true, by: (j) => j.SubmitTime ?? 0, cell: (j) => <Time of={j.SubmitTime} /> },
   ];

@@ -1,15 +1,16 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-import type { NodeImages } from '../../api/schema';
+import type { Node, NodeImages } from '../../api/schema';
 import { Card, Time } from '../../parts/page';
 import { Empty, Shown } from '../../parts/states';
 import { useRead } from '../../store/read';
 import { bytes, list, percent, plural } from '../../words/count';
 
 /** Images shows the images of a node's containers, and why they stay. */
-export function Images({ id }: { id: string }) {
-  const read = useRead<NodeImages>(`/v1/client/images?node_id=${encodeURIComponent(id)}`, { every: 10_000 });
+export function Images({ n }: { n: Node }) {
+  const read = useRead<NodeImages>(n.HTTPAddr ? `/v1/client/images?node_id=${encodeURIComponent(n.ID ?? '')}` : undefined, { every: 10_000 });
+  if (!n.HTTPAddr) return <Empty>This node has no address, as simulated nodes have none: it has no image.</Empty>;
   return (
     <Shown read={read}>
       {(x) => {

@@ -86,7 +86,7 @@ function One({ n, tab, gone }: { n: Node; tab: string; gone: boolean }) {
         />
       )}
       {tab === 'attributes' && <Attributes n={n} />}
-      {tab === 'images' && <Images id={id} />}
+      {tab === 'images' && <Images n={n} />}
       {tab === 'explain' && <Explain id={id} />}
       {!tabs.some((t) => t.key === tab) && <Empty>The node has no view of this name.</Empty>}
     </div>

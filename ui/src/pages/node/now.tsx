@@ -44,7 +44,7 @@ export function Now({ n }: { n: Node }) {
         </Card>
       </div>
       <div class="stackv">
-        {n.Status === 'ready' && <Machine id={id} />}
+        {n.Status === 'ready' && n.HTTPAddr && <Machine id={id} />}
         <Card title="Facts">
           <Facts
             of={[
@@ -55,7 +55,7 @@ export function Now({ n }: { n: Node }) {
               ['Processor', `${r?.Cpu?.CpuShares ?? 0} MHz, ${plural(r?.Cpu?.TotalCpuCores ?? 0, 'core')}`],
               ['Memory', mib(r?.Memory?.MemoryMB)],
               ['Disk', mib(r?.Disk?.DiskMB)],
-              ['Address', n.HTTPAddr],
+              ['Address', n.HTTPAddr || 'none, as simulated nodes have'],
               ['Version', n.Attributes?.['reeve.version']],
               ['System', [n.Attributes?.['os.name'], n.Attributes?.['os.version'], n.Attributes?.['kernel.version']].filter(Boolean).join(', ')],
               ['Silent since', n.SilentSince ? <Time of={n.SilentSince} /> : ''],

@@ -7,7 +7,7 @@ import { Loading } from '../../parts/states';
 import { leadOf } from '../../shell/lead';
 import { to } from '../../shell/place';
 import { useRing } from '../../store/events';
-import { eventTime, inRuns } from '../../words/event';
+import { inRuns, timesOf } from '../../words/event';
 import { clock } from '../../words/time';
 
 /** What changes of a cluster is told by these; allocations and evaluations would hide it. */
@@ -21,6 +21,7 @@ const shown = 20;
 export function Recent() {
   const ring = useRing(topics, kept, 300);
   void ring.version.value;
+  const times = timesOf(ring.list);
   const list = inRuns(ring.list).toReversed().slice(0, shown);
   return (
     <Card title="Last changes" sub={<a href={to(['events'])}>All events</a>}>
@@ -30,16 +31,16 @@ export function Recent() {
         <p class="pad sub">Nothing has changed of late.</p>
       ) : (
         <ol class="ev">
-          {list.map(({ key, event, received, said: s, times }) => {
+          {list.map(({ key, event, said: s, times: n }) => {
             const lead = leadOf(event);
-            const t = eventTime(event) || received;
+            const t = times.get(event.Index ?? 0);
             return (
               <li key={key}>
                 {t ? <time dateTime={new Date(t).toISOString()}>{clock(t).slice(-8)}</time> : <span />}
                 <Shape of={s.of} />
                 <span>
                   {event.Topic} {lead && !event.Deleted ? <a href={lead}>{s.name}</a> : <b>{s.name}</b>} {s.text}
-                  {times > 1 && <span class="sub">, {times} times</span>}
+                  {n > 1 && <span class="sub">, {n} times</span>}
                 </span>
               </li>
             );

@@ -40,8 +40,8 @@ const columns: Column<Rollout>[] = [
     ),
   },
   { key: 'status', head: 'Status', width: '92px', wide: true, by: (r) => r.status, cell: (r) => r.status },
-  { key: 'holds', head: 'What holds it', width: 'minmax(0, 1.8fr)', cell: (r) => <span class="clip" title={r.text}>{r.text}</span> },
-  { key: 'done', head: 'Done', width: '86px', end: true, by: (r) => r.done, cell: (r) => r.total > 0 && `${r.done} of ${r.total}` },
+  { key: 'holds', head: 'What holds it', width: 'minmax(0, 1.8fr)', narrow: 'minmax(0, 1.1fr)', cell: (r) => <span class="clip" title={r.text}>{r.text}</span> },
+  { key: 'done', head: 'Done', width: '86px', narrow: '72px', end: true, by: (r) => r.done, cell: (r) => r.total > 0 && `${r.done} of ${r.total}` },
   { key: 'changed', head: 'Changed', width: '152px', wide: true, by: (r) => r.index, cell: (r) => <Time of={r.changed} /> },
   {
     key: 'verb', head: 'Next', width: '104px', wide: true,

@@ -173,7 +173,7 @@ function NodeTable(p: { cells: Cells; index: Map<string, number>; only?: Readonl
         ),
       },
       { key: 'state', head: 'State', width: '90px', by: (i) => states[c.state[i]!]!, cell: (i) => states[c.state[i]!] },
-      { key: 'dc', head: 'Datacenter', width: 'minmax(0, .7fr)', wide: true, by: (i) => c.dc[i]!, cell: (i) => c.dc[i] },
+      { key: 'dc', head: 'Datacenter', width: 'minmax(80px, .7fr)', wide: true, by: (i) => c.dc[i]!, cell: (i) => c.dc[i] },
       { key: 'zone', head: 'Zone', width: 'minmax(0, .7fr)', wide: true, by: (i) => c.zone[i]!, cell: (i) => c.zone[i] },
       { key: 'class', head: 'Class', width: 'minmax(0, .7fr)', wide: true, by: (i) => c.klass[i]!, cell: (i) => c.klass[i] },
       { key: 'memory', head: 'Memory', width: '80px', end: true, by: (i) => c.memory[i]!, cell: (i) => share(c.memory[i]!) },

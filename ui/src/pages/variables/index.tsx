@@ -20,7 +20,7 @@ const toVariable = (v: VariableMetadata) => to(['variables'], { path: v.Path, ..
 
 const columns: Column<VariableMetadata>[] = [
   { key: 'path', head: 'Path', width: 'minmax(0, 2fr)', by: (v) => v.Path ?? '', cell: (v) => <a href={toVariable(v)}>{v.Path}</a> },
-  { key: 'namespace', head: 'Namespace', width: 'minmax(0, 1fr)', by: (v) => v.Namespace ?? '', cell: (v) => v.Namespace },
+  { key: 'namespace', head: 'Namespace', width: 'minmax(0, 1fr)', narrow: '88px', by: (v) => v.Namespace ?? '', cell: (v) => v.Namespace },
   { key: 'lock', head: 'Lock', width: '80px', wide: true, cell: (v) => (v.Lock ? 'locked' : '') },
   { key: 'created', head: 'Created', width: '152px', wide: true, by: (v) => ms(v.CreateTime), cell: (v) => <Time of={v.CreateTime} /> },
   { key: 'changed', head: 'Changed', width: '152px', narrow: '76px', by: (v) => ms(v.ModifyTime), cell: (v) => <Time of={v.ModifyTime} /> },
