@@ -23,7 +23,7 @@ type Config struct {
 	DataDir string // "" keeps everything in memory, for tests and simulations
 	Name    string // "server"
 	Region  string // "global"
-	Version string // of Reeve, for snapshots
+	Version string // of Reeve, for snapshots and the list of servers
 	// Member is the server's part in a cluster; nil: it runs alone, without certificates.
 	Member *Member
 	// Addr is where its HTTP API is reached, as host:port: what Leader answers.

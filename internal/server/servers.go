@@ -30,7 +30,7 @@ func (s *Server) Servers() []*api.ServerStatus {
 	var list []*api.ServerStatus
 	if s.cfg.Transport == nil {
 		list = append(list, &api.ServerStatus{
-			ID: s.ServerID(), Name: s.cfg.Name, Address: s.cfg.Addr, Status: api.ServerAlive,
+			ID: s.ServerID(), Name: s.cfg.Name, Address: s.cfg.Addr, Version: s.cfg.Version, Status: api.ServerAlive,
 			Leader: term != nil, Voter: true, Healthy: term != nil, LastIndex: snap.Index(), Evaluations: s.meters.computed.Load(),
 		})
 		return list
