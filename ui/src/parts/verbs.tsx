@@ -105,7 +105,7 @@ function Asking({ verb: v }: { verb: Verb }) {
             Cancel
           </button>
           <button type="submit" class={`b ${v.look ?? 'primary'}`} aria-disabled={!ready || busy ? 'true' : undefined}>
-            {failure ? `${label} again` : label}
+            {failure ? 'Try again' : label}
           </button>
         </div>
       </form>
