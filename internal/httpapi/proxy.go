@@ -99,7 +99,7 @@ func awayFrom(n *api.Node) error {
 	case n.Status == api.NodeStatusDown:
 		return api.Errorf(api.CodeUnavailable, "node %s (%s) is down: what it has can be read when its agent is back; see: reeve node status %s", id, n.Name, id)
 	case n.HTTPAddr == "":
-		return api.Errorf(api.CodeUnavailable, "node %s (%s) has no address, as simulated nodes have none: nothing can be read from it", id, n.Name)
+		return api.Errorf(api.CodeUnavailable, "node %s (%s) has no address, so nothing can be read from it: simulated nodes have none", id, n.Name)
 	}
 	return nil
 }

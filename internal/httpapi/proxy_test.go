@@ -114,7 +114,7 @@ func TestANodeThatCannotBeAskedSaysWhy(t *testing.T) {
 	for want, n := range map[string]*api.Node{
 		"":                                {ID: remoteNode, Name: "n", Status: api.NodeStatusReady, HTTPAddr: "127.0.0.1:1"},
 		"see: reeve node status 22222222": {ID: remoteNode, Name: "n", Status: api.NodeStatusDown, HTTPAddr: "127.0.0.1:1"},
-		"node 22222222 (n) has no address, as simulated nodes have none": {ID: remoteNode, Name: "n", Status: api.NodeStatusReady},
+		"node 22222222 (n) has no address, so nothing can be read from it": {ID: remoteNode, Name: "n", Status: api.NodeStatusReady},
 	} {
 		if err := awayFrom(n); (err != nil) != (want != "") || want != "" && !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

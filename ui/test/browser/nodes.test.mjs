@@ -57,10 +57,10 @@ test('a node without an address is asked for nothing', async () => {
   const sim = '77777777-0000-0000-0000-000000000000';
   await agent.ask('PUT', `/v1/node/${sim}/register`, { Node: { ID: sim, SecretID: sim, Name: 'sim-1', Datacenter: 'dc1' } });
   const page = await browser.open(`${agent.base}/ui/node/${sim}`);
-  await page.getByText('none, as simulated nodes have').waitFor();
+  await page.getByText('none: simulated nodes have none').waitFor();
   assert.equal(await page.getByRole('heading', { name: 'Use of the machine' }).count(), 0);
   await page.getByRole('link', { name: 'Images' }).click();
-  await page.getByText('it has no image').waitFor();
+  await page.getByText('could be asked for images').waitFor();
   assert.equal(await page.getByRole('alert').count(), 0);
   browser.check();
   await page.close();

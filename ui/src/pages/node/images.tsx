@@ -10,7 +10,7 @@ import { bytes, list, percent, plural } from '../../words/count';
 /** Images shows the images of a node's containers, and why they stay. */
 export function Images({ n }: { n: Node }) {
   const read = useRead<NodeImages>(n.HTTPAddr ? `/v1/client/images?node_id=${encodeURIComponent(n.ID ?? '')}` : undefined, { every: 10_000 });
-  if (!n.HTTPAddr) return <Empty>This node has no address, as simulated nodes have none: it has no image.</Empty>;
+  if (!n.HTTPAddr) return <Empty>This node has no address at which it could be asked for images: simulated nodes have none.</Empty>;
   return (
     <Shown read={read}>
       {(x) => {

@@ -55,7 +55,7 @@ export function Now({ n }: { n: Node }) {
               ['Processor', `${r?.Cpu?.CpuShares ?? 0} MHz, ${plural(r?.Cpu?.TotalCpuCores ?? 0, 'core')}`],
               ['Memory', mib(r?.Memory?.MemoryMB)],
               ['Disk', mib(r?.Disk?.DiskMB)],
-              ['Address', n.HTTPAddr || 'none, as simulated nodes have'],
+              ['Address', n.HTTPAddr || 'none: simulated nodes have none'],
               ['Version', n.Attributes?.['reeve.version']],
               ['System', [n.Attributes?.['os.name'], n.Attributes?.['os.version'], n.Attributes?.['kernel.version']].filter(Boolean).join(', ')],
               ['Silent since', n.SilentSince ? <Time of={n.SilentSince} /> : ''],
