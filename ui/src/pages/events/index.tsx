@@ -5,7 +5,7 @@ import '../../style/events.css';
 import { useMemo, useState } from 'preact/hooks';
 import { words } from '../../parts/filter';
 import { Grid, type Column } from '../../parts/grid';
-import { Head } from '../../parts/page';
+import { Head, Time } from '../../parts/page';
 import { Shape } from '../../parts/shape';
 import { Empty, Loading } from '../../parts/states';
 import { useKeys } from '../../shell/keys';
@@ -15,7 +15,6 @@ import { useRing, type Kept } from '../../store/events';
 import { frozen } from '../../store/watch';
 import { count, plural } from '../../words/count';
 import { sayEvent, timesOf } from '../../words/event';
-import { clock } from '../../words/time';
 import { Detail } from './detail';
 import { Bar } from './bar';
 
@@ -26,7 +25,7 @@ const everything = ['*'];
 
 const columns = (times: ReadonlyMap<number, number>): Column<Kept>[] => [
   { key: 'index', head: 'Index', width: '76px', end: true, cell: (k) => <span class="num">{k.event.Index}</span> },
-  { key: 'time', head: 'Time', width: '84px', wide: true, cell: (k) => clock(times.get(k.event.Index ?? 0) || k.received).slice(-8) },
+  { key: 'time', head: 'Time', width: '152px', wide: true, cell: (k) => <Time of={(times.get(k.event.Index ?? 0) ?? 0) * 1e6} /> },
   { key: 'topic', head: 'Topic', width: '92px', wide: true, cell: (k) => k.event.Topic },
   {
     key: 'object', head: 'Object', width: 'minmax(0, 1fr)',

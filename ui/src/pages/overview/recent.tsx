@@ -1,14 +1,13 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-import { Card } from '../../parts/page';
+import { Card, Time } from '../../parts/page';
 import { Shape } from '../../parts/shape';
 import { Loading } from '../../parts/states';
 import { leadOf } from '../../shell/lead';
 import { to } from '../../shell/place';
 import { useRing } from '../../store/events';
 import { inRuns, timesOf } from '../../words/event';
-import { clock } from '../../words/time';
 
 /** What changes of a cluster is told by these; allocations and evaluations would hide it. */
 const topics = ['Job', 'Deployment', 'Plan', 'Restart', 'Node', 'Domain', 'Stack', 'Shift'];
@@ -36,7 +35,7 @@ export function Recent() {
             const t = times.get(event.Index ?? 0);
             return (
               <li key={key}>
-                {t ? <time dateTime={new Date(t).toISOString()}>{clock(t).slice(-8)}</time> : <span />}
+                {t ? <Time of={t * 1e6} /> : <span />}
                 <Shape of={s.of} />
                 <span>
                   {event.Topic} {lead && !event.Deleted ? <a href={lead}>{s.name}</a> : <b>{s.name}</b>} {s.text}
