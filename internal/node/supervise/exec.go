@@ -41,7 +41,9 @@ func (p *Process) Exec(ctx context.Context, cmd Command, e driver.Exec) (int, er
 }
 
 func runSession(conn *net.UnixConn, r execRequest, e driver.Exec) (*ExitState, error) {
-	if err := writeFrame(conn, &frame{ID: 1, Verb: verbExec, Body: encodeBody(r)}); err != nil {
+	if err := writeFrame(conn, &frame{ID: 1, Verb: verbExec, Body: encodeBody(r)}); errors.Is(err, errTooLarge) {
+		return nil, err
+	} else if err != nil {
 		return nil, errLinkLost
 	}
 	if _, err := readAnswer(conn); err != nil {

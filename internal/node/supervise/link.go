@@ -77,6 +77,9 @@ func (l *link) call(ctx context.Context, verb string, body, answer any) error {
 	l.writing.Lock()
 	err := writeFrame(l.conn, &frame{ID: id, Verb: verb, Body: encodeBody(body)})
 	l.writing.Unlock()
+	if errors.Is(err, errTooLarge) {
+		return err // the connection is as it was
+	}
 	if err != nil {
 		// A partial message may have been sent. Answers that the supervisor sent before it ended can still be read.
 		l.conn.CloseWrite()

@@ -117,13 +117,16 @@ type taskRequest struct {
 
 type shutdownRequest struct{ Timeout time.Duration }
 
+// errTooLarge is wrapped in the error of a message of which nothing was sent.
+var errTooLarge = errors.New("put large values into a file of the task, such as a template, instead of its environment and arguments")
+
 func writeFrame(w io.Writer, f *frame) error {
 	body, err := json.Marshal(f)
 	if err != nil {
 		return err
 	}
 	if len(body) > maxFrame {
-		return fmt.Errorf("a message of %d bytes is over the limit of %d", len(body), maxFrame)
+		return fmt.Errorf("a request of %d bytes to the supervisor is over the limit of %d: %w", len(body), maxFrame, errTooLarge)
 	}
 	buf := make([]byte, 4, 4+len(body))
 	binary.BigEndian.PutUint32(buf, uint32(len(body)))
