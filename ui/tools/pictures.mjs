@@ -13,9 +13,9 @@ const out = new URL('../../docs/pictures/', import.meta.url).pathname;
 const binary = process.env.REEVE ?? new URL('../../bin/reeve', import.meta.url).pathname;
 const budget = 1_500_000;
 
-/** Each page: its address, the text without which it is not complete, and the themes in which it is shown. */
+/** Each page: its address, the texts without which it is not complete, and the themes in which it is shown. */
 const pagesOf = ({ allocation }) => [
-  ['overview', '', /canary: waits for continue/, ['light', 'dark']],
+  ['overview', '', [/canary: waits for continue/, /step, [1-9]\d* % of the traffic/], ['light', 'dark']],
   ['jobs', 'jobs', /starts by its schedule/, ['light']],
   ['job', 'job/checkout', /gets traffic at/, ['light', 'dark']],
   ['explain', 'job/forecast/explain', /Any of this would give it a place/, ['light']],
@@ -26,7 +26,7 @@ const pagesOf = ({ allocation }) => [
   ['topology', 'topology', /ready/, ['light', 'dark']],
   ['rollouts', 'rollouts', /watch the memory/, ['light']],
   ['stacks', 'stacks', /exposed/, ['light', 'dark']],
-  ['events', 'events', /Deployment/, ['light']],
+  ['events', 'events', /^[\d,]+ events$/, ['light']],
   ['routes', 'services/routes', /checkout.localhost/, ['light']],
   ['variables', 'variables', /shop\/currency/, ['light']],
   ['namespaces', 'namespaces', /staging/, ['light']],
@@ -37,7 +37,7 @@ const pagesOf = ({ allocation }) => [
 async function take(context, address, name, complete) {
   const page = await context.newPage();
   await page.goto(address);
-  await page.locator('main').getByText(complete).filter({ visible: true }).first().waitFor();
+  for (const text of [complete].flat()) await page.locator('main').getByText(text).filter({ visible: true }).first().waitFor();
   await until(`${name} is complete`, async () => (await page.locator('[aria-busy=true]').count()) === 0);
   await page.evaluate(() => document.fonts.ready.then(() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))));
   const cdp = await context.newCDPSession(page);

@@ -95,7 +95,7 @@ export default function Events() {
           {frozen.value ? 'Go on' : 'Freeze'} <kbd aria-hidden="true">Space</kbd>
         </button>
       </Head>
-      <Bar topics={topics} topic={topic} from={from} count={`${plural(keys.length, 'event')}${keys.length < ring.list.length ? ` of ${count(ring.list.length)}` : ''}`} />
+      <Bar topics={topics} topic={topic} from={from} count={`${plural(keys.length, 'event')}${keys.length < ring.list.length ? ` of ${count(ring.list.length)}` : ''}${ring.complete.value ? '' : ', reading older ones'}`} />
       {ring.missing.value && <p class="note-line">{ring.missing.value}</p>}
       {shown && <Detail kept={shown} />}
       {open && !shown && <p class="note-line">The event {open} is not among those on this page. <a href={to(['events'], { index: open.split('.')[0], event: open })}>Read from its index</a></p>}
