@@ -61,12 +61,22 @@ export default function Rollouts() {
   return restart ? <OneRestart id={restart} /> : <RolloutList />;
 }
 
+/** With more jobs, the page follows the events of all. */
+const jobsFollowed = 50;
+
+/** planTopics are the topics after whose events other plans of rollouts may wait: also what instances do counts. */
+function planTopics(deployments: Deployment[]): string[] {
+  const rolling = [...new Set(deployments.filter((d) => d.Status === 'running').map((d) => d.JobID))].sort();
+  const theirs = ['Allocation', 'Evaluation'];
+  return ['Plan', 'Deployment', 'Restart', ...(rolling.length > jobsFollowed ? theirs : rolling.flatMap((job) => theirs.map((t) => `${t}:${job}`)))];
+}
+
 function RolloutList() {
   const deployments = useTable<Deployment>({ path: '/v1/deployments?namespace=*&reverse=true', topics: ['Deployment'], key: (d) => d.ID ?? '', take: took<Deployment>('Deployment'), limit: 4_000 });
   const restarts = useTable<JobRestart>({ path: '/v1/restarts?namespace=*&reverse=true', topics: ['Restart'], key: (r) => r.ID ?? '', take: took<JobRestart>('Restart'), limit: 1_000 });
-  const plans = useRead<Plan[] | null>('/v1/plans?status=WAITING&namespace=*&per_page=1000', { on: ['Plan', 'Deployment'] });
   void deployments.version.value;
   void restarts.version.value;
+  const plans = useRead<Plan[] | null>('/v1/plans?status=WAITING&namespace=*&per_page=1000', { on: planTopics([...deployments.rows.values()]) });
   const rows = new Map<string, Rollout>();
   for (const d of deployments.rows.values()) rows.set(`d ${d.ID}`, heldBy(rolloutOfDeployment(d), plans.data ?? []));
   for (const r of restarts.rows.values()) rows.set(`r ${r.ID}`, rolloutOfRestart(r));
