@@ -77,7 +77,7 @@ test('a drain asks, begins, shows what waits, and is stopped', async () => {
   await dialog.getByRole('textbox', { name: 'Deadline' }).fill('30m');
   await dialog.getByRole('textbox', { name: 'Reason (optional)' }).fill('new kernel');
   await dialog.getByText(`reeve node drain -enable -deadline 30m -m 'new kernel' ${id.slice(0, 8)}`).waitFor();
-  await dialog.getByRole('button', { name: /^Drain/ }).click();
+  await dialog.getByRole('button', { name: 'Try again' }).click();
   const drain = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Drain', exact: true }) });
   await drain.getByText('new kernel').waitFor();
   await drain.getByText(/still here/).waitFor();
