@@ -33,7 +33,13 @@ func TestARestoreOfAnotherClustersSnapshot(t *testing.T) {
 
 	home.put(sleeper("own", 1))
 	home.allocations("own", "runs", running(1))
-	tasks := second.tasks()
+	var tasks []int
+	home.eventually("the task is a process", func(context.Context) error {
+		if tasks = second.tasks(); len(tasks) != 1 {
+			return fmt.Errorf("the tasks have the processes %v", tasks)
+		}
+		return nil
+	})
 	keeps := func() (kept string) {
 		home.eventually("the cluster's own secrets", func(ctx context.Context) error {
 			ca, err := home.Client.Cluster().CA(ctx)
