@@ -59,6 +59,9 @@ func containers(ctx context.Context, b *bench) error {
 		if _, err := m.Client.Jobs().Deregister(ctx, id, purge); err != nil {
 			return err
 		}
+		if err := m.allEnded(ctx, id); err != nil {
+			return err
+		}
 		if docker != nil && i%2 == 1 {
 			took, err := docker.startContainer(ctx, id)
 			if err != nil {
