@@ -64,7 +64,9 @@ func (m *machine) allRunning(ctx context.Context, id string, n int) error {
 func (m *machine) allEnded(ctx context.Context, id string) error {
 	return m.follow(ctx, func(ctx context.Context, q *client.QueryOptions) (bool, *client.QueryMeta, error) {
 		list, meta, err := m.Client.Jobs().Allocations(ctx, id, true, q)
-		return !slices.ContainsFunc(list, func(a *api.AllocationListStub) bool { return a.ClientStatus == api.AllocClientPending || a.ClientStatus == api.AllocClientRunning }), meta, err
+		return !slices.ContainsFunc(list, func(a *api.AllocationListStub) bool {
+			return a.ClientStatus == api.AllocClientPending || a.ClientStatus == api.AllocClientRunning
+		}), meta, err
 	})
 }
 

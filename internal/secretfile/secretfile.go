@@ -18,8 +18,15 @@ const longestToken = 4 << 10
 
 // Write replaces a file that only its owner can read, in one step.
 func Write(path string, text []byte) error {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".secret-*") // with mode 0600
+	if err := Replace(path, text); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// Replace is Write for a file that may have its earlier content again after a crash of the machine.
+func Replace(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".secret-*") // with mode 0600
 	if err != nil {
 		return err
 	}
@@ -32,9 +39,8 @@ func Write(path string, text []byte) error {
 	}
 	if err != nil {
 		os.Remove(f.Name())
-		return err
 	}
-	return SyncDir(dir)
+	return err
 }
 
 // SyncDir writes the names of a directory's files to the disk.

@@ -16,7 +16,7 @@
 //   - No open waits for another process.
 //
 // Reads for users who may read the whole allocation go through an os.Root instead, which
-// os.Root instead, which follows links that stay inside; see File and List.
+// follows links that stay inside; see File and List.
 package beneath
 
 import (

@@ -72,7 +72,8 @@ func BenchmarkRemovals(b *testing.B) {
 }
 
 // BenchmarkThroughput measures how fast a client on the node reads from an allocation, at its own
-// address and through a port of the node, in turns.
+// address and through a port of the node, in turns: the
+// medians of the rounds.
 func BenchmarkThroughput(b *testing.B) {
 	m := newMachine(b)
 	f := m.fabric()
@@ -82,13 +83,21 @@ func BenchmarkThroughput(b *testing.B) {
 		b.Fatal(err)
 	}
 	const size = 256 << 20
-	var direct, mapped time.Duration
-	for b.Loop() {
-		direct += m.read(r.Address.Addr().String()+":9000", size)
-		mapped += m.read("198.51.100.2:20009", size)
+	var ratios, rates []float64
+	for round := 0; b.Loop(); round++ {
+		ways := []string{r.Address.Addr().String() + ":9000", "198.51.100.2:20009"}
+		first := round % 2 // what comes second is at an advantage on some machines, and at a disadvantage on others
+		var took [2]time.Duration
+		for _, way := range []int{first, 1 - first} {
+			took[way] = m.read(ways[way], size)
+		}
+		ratios = append(ratios, float64(took[0])/float64(took[1]))
+		rates = append(rates, size/took[1].Seconds()/1e9)
 	}
-	b.ReportMetric(float64(direct)/float64(mapped), "of-direct")
-	b.ReportMetric(float64(b.N)*size/mapped.Seconds()/1e9, "GB/s")
+	slices.Sort(ratios)
+	slices.Sort(rates)
+	b.ReportMetric(ratios[len(ratios)/2], "of-direct")
+	b.ReportMetric(rates[len(rates)/2], "GB/s")
 }
 
 // stream sends zeros to each client within a namespace.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/cni"
+	"github.com/reeve-run/reeve/internal/node/thread"
 )
 
 // CNI configures the networks that plugins make.
@@ -250,5 +251,5 @@ func (c CNI) OrDefaults() CNI {
 // CanMakeNamespaces returns why the agent cannot make network namespaces; nil if it can. The namespace
 // of its attempt ends with it.
 func CanMakeNamespaces() error {
-	return onThread(func() error { return explain("make a network namespace", unix.Unshare(unix.CLONE_NEWNET)) })
+	return thread.Run(func() error { return explain("make a network namespace", unix.Unshare(unix.CLONE_NEWNET)) })
 }

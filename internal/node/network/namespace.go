@@ -9,11 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/reeve-run/reeve/internal/node/thread"
 )
 
 // settings are the settings of a new namespace, below /proc/sys/net. Those of "default" apply to
@@ -42,7 +43,7 @@ func makeNamespace(path string) error {
 		return err
 	}
 	f.Close()
-	return onThread(func() error {
+	return thread.Run(func() error {
 		if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 			return explain("make a network namespace", err)
 		}
@@ -91,7 +92,7 @@ func removeNamespace(path string) error {
 
 // within calls do on a thread in the namespace at path, which then ends.
 func within(path string, do func() error) error {
-	return onThread(func() error {
+	return thread.Run(func() error {
 		f, err := os.Open(path)
 		if err != nil {
 			return err
@@ -102,23 +103,6 @@ func within(path string, do func() error) error {
 		}
 		return do()
 	})
-}
-
-// onThread calls do on a thread of its own, which then ends. It is never the main thread, which cannot
-// end: it would stay in the namespace that do entered, and /proc/self would show that namespace to the
-// whole process.
-func onThread(do func() error) error {
-	done := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		if unix.Gettid() == unix.Getpid() {
-			defer runtime.UnlockOSThread()
-			done <- onThread(do) // gets another thread, because this one is locked
-			return
-		}
-		done <- do() // the thread stays locked, and so ends
-	}()
-	return <-done
 }
 
 // setting writes a setting of the namespace of the calling thread, unless it has the value.

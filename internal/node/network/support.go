@@ -11,12 +11,14 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/reeve-run/reeve/internal/node/thread"
 )
 
 // Support reports why this machine cannot give allocations their own networks; nil if it can. It
 // tries everything in a namespace that ends with the attempt, and changes nothing else.
 func Support(c Config) error {
-	if err := onThread(func() error { return try(c) }); err != nil {
+	if err := thread.Run(func() error { return try(c) }); err != nil {
 		return err
 	}
 	w := &wire{node: c.Node, bridge: c.Bridge, host: c.Host}

@@ -75,71 +75,34 @@ func (s *supervisor) runRuntime(t *task, spec *Spec, dir string, output []int) e
 		return err
 	}
 	defer starter.Remove()
-	null := int(s.devNull.Fd())
-	p := process{
-		path: "/proc/self/exe", argv: []string{"reeve", step.Container}, env: []string{"GOMAXPROCS=2", "GOGC=off"}, dir: "/",
-		group: starter, stdio: [3]int{null, null, null}, attr: syscall.SysProcAttr{Cloneflags: unix.CLONE_NEWNS},
-	}
-	if len(output) == 2 {
-		p.stdio[1], p.stdio[2] = output[0], output[1]
-	}
 	if err := s.setProgram(spec.Container); err != nil {
 		return err
 	}
-	task := oci.Task{Spec: spec.Container, ID: groupName(t.id), Dir: dir, Users: -1}
-	var users *os.File
+	task := oci.Task{Spec: spec.Container, ID: groupName(t.id), Dir: dir}
 	if ids := spec.Container.IDs; ids != nil {
-		if users, err = s.userNamespace(*ids); err != nil {
+		if task.Users, err = s.userNamespace(*ids); err != nil {
 			return err
 		}
-		task.Users = 5 // the third of the step's additional files
 	}
-	config, err := memFile("container", encodeBody(task))
-	if err != nil {
-		return err
-	}
-	report, w, err := pipe()
-	if err != nil {
-		unix.Close(config)
-		return err
-	}
-	defer report.Close()
-	p.extra = []int{config, w}
-	if users != nil {
-		fd, err := unix.FcntlInt(users.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-		if err != nil {
-			p.closeExtra()
-			return os.NewSyscallError("fcntl", err)
-		}
-		p.extra = append(p.extra, fd)
+	null := int(s.devNull.Fd())
+	p := process{argv: task.Run(), env: oci.Env(), dir: "/", group: starter, stdio: [3]int{null, null, null}}
+	if len(output) == 2 {
+		p.stdio[1], p.stdio[2] = output[0], output[1]
 	}
 	leave, err := p.joinNetwork(spec.Network)
 	if err != nil {
-		p.closeExtra()
 		return err
 	}
-	defer leave()
-	exits := make(chan unix.WaitStatus, 1)
-	pid := 0
-	err = s.spawn(&p, func(n, pidfd int) {
-		pid = n
-		unix.Close(pidfd)
-	}, func(ws unix.WaitStatus) { exits <- ws })
-	p.closeExtra()
+	p.prepare = append(p.prepare, task.Prepare)
+	exits, err := s.startRuntime(&p, starter, leave)
 	if err != nil {
-		return fmt.Errorf("start the container: %w", err)
+		return err
 	}
-	if err := s.join(starter, pid); err != nil {
-		s.log.Warn("cannot watch over the start of a container", "task", t.id, "error", err)
-	}
-	err = readReport(report)
 	timeout := time.NewTimer(runtimeTimeout)
 	defer timeout.Stop()
 	select {
 	case ws := <-exits:
 		switch {
-		case err != nil:
-			return err
 		case ws.Exited() && ws.ExitStatus() == 0:
 			return nil
 		case ws.Signaled():
@@ -151,6 +114,62 @@ func (s *supervisor) runRuntime(t *task, spec *Spec, dir string, output []int) e
 		defer cancel()
 		return errors.Join(fmt.Errorf("the container runtime did not start the container in %s: look for a file system of the node that does not answer", runtimeTimeout), starter.Kill(ctx))
 	}
+}
+
+// startRuntime starts the runtime, and calls done when that has ended, well or not. A mount of a file system that does not
+// answer holds its thread for ever: then the start is given up, and the thread starts nothing when it goes on.
+func (s *supervisor) startRuntime(p *process, starter *cgroup.Group, done func()) (exits chan unix.WaitStatus, err error) {
+	exits = make(chan unix.WaitStatus, 1)
+	right := make(chan struct{}, 1) // to start the process, or to give up: whoever takes it
+	right <- struct{}{}
+	p.prepare = append(p.prepare, func() error {
+		select {
+		case <-right:
+			return nil
+		default:
+			return errors.New("the start was given up")
+		}
+	})
+	closeProgram := s.runtimes.use(p)
+	started, pid := make(chan error, 1), 0
+	go func() {
+		err := s.spawn(p, func(n, pidfd int) {
+			pid = n
+			unix.Close(pidfd)
+		}, func(ws unix.WaitStatus) { exits <- ws })
+		closeProgram()
+		done()
+		started <- err
+	}()
+	timeout := time.NewTimer(stepTimeout)
+	defer timeout.Stop()
+	select {
+	case err = <-started:
+	case <-timeout.C:
+		select {
+		case <-right:
+			return nil, fmt.Errorf("the mounts of the container are not ready after %s: look for a file system of the node that does not answer", stepTimeout)
+		case err = <-started:
+		}
+	}
+	if err != nil {
+		return nil, explainRuntime(p.argv[0], err)
+	}
+	if err := s.join(starter, pid); err != nil {
+		s.log.Warn("cannot watch over the start of a container", "pid", pid, "error", err)
+	}
+	return exits, nil
+}
+
+// explainRuntime explains why a runtime was not started.
+func explainRuntime(path string, err error) error {
+	switch errno, failed := err.(syscall.Errno); {
+	case !failed: // it says what was done
+		return err
+	case errno == unix.ENOENT:
+		return fmt.Errorf("run %s: it does not exist: install the Debian package runc", path)
+	}
+	return fmt.Errorf("run %s: %w", path, err)
 }
 
 // setProgram completes the bind of the supervisor's executable.
@@ -165,7 +184,7 @@ func (s *supervisor) setProgram(c *oci.Spec) (err error) {
 	return nil
 }
 
-// join moves the step into hierarchies in which no process can be started.
+// join moves the runtime into hierarchies in which no process can be started.
 func (s *supervisor) join(g *cgroup.Group, pid int) error {
 	for _, dir := range g.JoinDirs() {
 		if err := os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(fmt.Sprint(pid)), 0); err != nil && !errors.Is(err, unix.ESRCH) {
@@ -251,7 +270,7 @@ func (s *supervisor) containerCommand(t *task, r *execRequest) (process, error) 
 	if err != nil {
 		return process{}, err
 	}
-	return process{path: "/proc/self/exe", argv: append([]string{"reeve", step.Session}, argv...), env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "GOMAXPROCS=2"}, dir: "/", group: &cgroup.Group{}, extra: []int{fd}}, nil
+	return process{argv: argv, env: oci.Env(), dir: "/", group: &cgroup.Group{}, extra: []int{fd}, prepare: []func() error{oci.LeaveKeyring}}, nil
 }
 
 // killSession ends a command that runs in a container: the runtime's call, and the process in the

@@ -19,17 +19,11 @@ func (p *process) joinNetwork(path string) (leave func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("enter the allocation's network: open %s: %w", path, err)
 	}
-	before := p.prepare
-	p.prepare = func() error {
-		if before != nil {
-			if err := before(); err != nil {
-				return err
-			}
-		}
+	p.prepare = append(p.prepare, func() error {
 		if err := unix.Setns(ns, unix.CLONE_NEWNET); err != nil {
 			return fmt.Errorf("enter the allocation's network %s: %w", path, err)
 		}
 		return nil
-	}
+	})
 	return func() { unix.Close(ns) }, nil
 }

@@ -43,6 +43,7 @@ type supervisor struct {
 	journal  *journal
 	tree     *cgroup.Tree
 	program  programFile
+	runtimes runtimeFiles
 	machine  Machine
 	instance string
 

@@ -130,6 +130,7 @@ func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitSta
 			return nil, err
 		}
 		defer p.closeExtra()
+		defer s.runtimes.use(&p)()
 		p.stdio = [3]int{files[0], files[1], files[2]}
 	}
 	if t.group.IsZero() {
@@ -164,6 +165,8 @@ func (s *supervisor) startSession(c *serverConn, f *frame, ended chan<- *ExitSta
 	})
 	if err != nil && s.exited(t) {
 		return nil, ErrTaskEnded
+	} else if err != nil && t.container {
+		return nil, explainRuntime(p.argv[0], err)
 	} else if err != nil {
 		return nil, startError(&Spec{Path: r.Path, Dir: r.Dir, User: r.User}, err)
 	}
@@ -210,12 +213,12 @@ func (p *process) enter(t *task, spec *isolate.Spec) error {
 	}
 	p.extra = append(p.extra, target)
 	if !spec.HostPID {
-		p.prepare = func() error {
+		p.prepare = append(p.prepare, func() error {
 			if err := unix.Setns(target, unix.CLONE_NEWPID); err != nil {
 				return fmt.Errorf("enter the task's pid namespace: %w", err)
 			}
 			return nil
-		}
+		})
 	}
 	return nil
 }

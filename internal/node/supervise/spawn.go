@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -18,11 +17,13 @@ import (
 	"github.com/reeve-run/reeve/internal/node/supervise/cgroup"
 	"github.com/reeve-run/reeve/internal/node/supervise/isolate"
 	"github.com/reeve-run/reeve/internal/node/supervise/step"
+	"github.com/reeve-run/reeve/internal/node/thread"
 )
 
 // A process holds the parameters of a fork and exec.
 type process struct {
 	path     string
+	other    string // to start if path cannot be; "": none
 	argv     []string
 	env      []string
 	dir      string
@@ -31,9 +32,9 @@ type process struct {
 	stdio    [3]int
 	extra    []int // further files, from descriptor 3
 	attr     syscall.SysProcAttr
-	cores    *unix.CPUSet // the only cores to run on; nil: the supervisor's
-	oomScore int          // see Spec; only with a step
-	prepare  func() error // runs on the forking thread, which is then discarded
+	cores    *unix.CPUSet   // the only cores to run on; nil: the supervisor's
+	oomScore int            // see Spec; only with a step
+	prepare  []func() error // run on the forking thread, which is then discarded
 }
 
 // stepFor returns the word of the step that must run before a program: the given word with
@@ -104,6 +105,9 @@ func (s *supervisor) spawn(p *process, born func(pid, pidfd int), ended func(uni
 		s.forks.RLock()
 		defer s.forks.RUnlock()
 		pid, err := syscall.ForkExec(p.path, p.argv, attr)
+		if err != nil && p.other != "" {
+			pid, err = syscall.ForkExec(p.other, p.argv, attr)
+		}
 		if err != nil {
 			return err
 		}
@@ -116,14 +120,14 @@ func (s *supervisor) spawn(p *process, born func(pid, pidfd int), ended func(uni
 	if p.prepare == nil && p.cores == nil {
 		return fork()
 	}
-	return onThread(func() error {
+	return thread.Run(func() error {
 		if p.cores != nil {
 			if err := unix.SchedSetaffinity(0, p.cores); err != nil {
 				return fmt.Errorf("run on the task's cores: %w", err)
 			}
 		}
-		if p.prepare != nil {
-			if err := p.prepare(); err != nil {
+		for _, prepare := range p.prepare {
+			if err := prepare(); err != nil {
 				return err
 			}
 		}
@@ -131,19 +135,7 @@ func (s *supervisor) spawn(p *process, born func(pid, pidfd int), ended func(uni
 	})
 }
 
-// onThread runs f on its own operating system thread, which ends with f. A child inherits the
-// attributes of the forking thread, such as the pid namespace for children, so that f
-// changes them for the child alone.
-func onThread(f func() error) error {
-	done := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // never unlocked
-		done <- f()
-	}()
-	return <-done
-}
-
-// stepTimeout bounds a step, which may hang, for example on a mount that does not answer.
+// stepTimeout bounds a step and the mounts of a container, which may hang, for example on a mount that does not answer.
 const stepTimeout = 30 * time.Second
 
 // readReport returns the error of a step; nil if the program runs, which closes the report.
@@ -154,6 +146,12 @@ func readReport(r *os.File) error {
 		err = errors.New(strings.TrimSpace(string(b)))
 	}
 	return err
+}
+
+// duplicate returns a new descriptor of an open file.
+func duplicate(f *os.File) (int, error) {
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	return fd, os.NewSyscallError("fcntl", err)
 }
 
 // memFile creates a file in memory for a child to read.

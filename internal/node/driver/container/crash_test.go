@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/driver/container"
 	"github.com/reeve-run/reeve/internal/node/supervise/supervisetest"
 	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
@@ -36,6 +37,44 @@ func remains(dir, marker string) (left []string) {
 		left = append(left, found...)
 	}
 	return left
+}
+
+// TestFailedStartsLeaveNoFilesOpen counts those of the supervisor, which mounts what containers consist of.
+func TestFailedStartsLeaveNoFilesOpen(t *testing.T) {
+	b := newBed(t, func(c *container.Config) { c.Volumes = true })
+	start := func(n int, source string) error {
+		h, err := b.Start(t.Context(), b.task(t, fmt.Sprintf("a/open/%d", n), "sleep", map[string]any{"volumes": []any{"local/made:/first", source + ":/second"}}))
+		if err != nil {
+			return err
+		}
+		if err := h.Stop(t.Context(), "SIGKILL", 0); err != nil {
+			t.Error(err)
+		}
+		if err := h.Destroy(t.Context()); err != nil {
+			t.Error(err)
+		}
+		return nil
+	}
+	open := func() int {
+		files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", b.client.PID()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(files)
+	}
+	if err := start(0, "/etc"); err != nil { // opens the files that stay
+		t.Fatal(err)
+	}
+	before := open()
+	for n := range 10 {
+		if err := start(n, "/nowhere-on-this-node"); err == nil || !strings.Contains(err.Error(), "/nowhere-on-this-node: it does not exist on the node") {
+			t.Fatal(err)
+		}
+		if err := start(n, "/etc"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wait.Until(t, "the supervisor has closed all files", func() bool { return open() <= before })
 }
 
 // TestAKilledSupervisorLeavesNoContainer kills the supervisor at seeded moments of starts and ends.

@@ -5,10 +5,15 @@ package container_test
 
 import (
 	"bytes"
+	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/reeve-run/reeve/internal/node/driver"
+	"github.com/reeve-run/reeve/internal/node/driver/container"
+	"github.com/reeve-run/reeve/internal/testbed/wait"
 )
 
 func TestCommandsRunInTheContainer(t *testing.T) {
@@ -27,6 +32,45 @@ func TestCommandsRunInTheContainer(t *testing.T) {
 	}
 	if err := h.Stop(t.Context(), "SIGKILL", 0); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestTheRuntimeRunsFromMemory looks at a command's runtime, which runs as long as the command.
+func TestTheRuntimeRunsFromMemory(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "runtime")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nexec runc \"$@\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	installed, err := container.FindRuntime("runc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"": "/memfd:runtime (deleted)", script: installed} {
+		b := newBed(t, func(c *container.Config) { c.Runtime = name })
+		h := b.start(t, b.task(t, "a/memory/0", "sleep"))
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			_, err := h.Exec(ctx, driver.Exec{Argv: []string{"/bin/tool", "sleep"}})
+			ended <- err
+		}()
+		var got string
+		wait.Until(t, "the runtime of the command runs", func() bool {
+			for _, process := range remains("/nowhere", b.client.Dir()+"/containers/") {
+				pid, command, _ := strings.Cut(process, " ")
+				if exe, err := os.Readlink("/proc/" + pid + "/exe"); err == nil && strings.Contains(command, " exec --process ") {
+					got = exe
+				}
+			}
+			return got == want
+		})
+		cancel()
+		if err := <-ended; err == nil {
+			t.Error("the command ended without an error")
+		}
+		if err := h.Stop(t.Context(), "SIGKILL", 0); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

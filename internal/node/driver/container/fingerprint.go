@@ -130,7 +130,7 @@ func (d *Driver) look(ctx context.Context) (*machine, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	p := oci.Probe{Exe: exe, Words: []string{step.Container, step.Idle}, Dir: dir, Stage: m.stage, Root: m.root}
+	p := oci.Probe{Exe: exe, Idle: step.Idle, Dir: dir, Stage: m.stage, Root: m.root}
 	if d.cfg.HostUsers {
 		return m, p.Run()
 	}

@@ -68,10 +68,15 @@ func (i *Image) addName(name string) {
 }
 
 // write makes a record durable and visible. The caller holds the mutex.
-func (s *Store) write(i *Image) error {
+func (s *Store) write(i *Image) error { return s.save(i, secretfile.Write) }
+
+// note is write for changes that a crash of the machine may undo: leases and uses, whose containers it ends.
+func (s *Store) note(i *Image) error { return s.save(i, secretfile.Replace) }
+
+func (s *Store) save(i *Image, replace func(path string, text []byte) error) error {
 	text, err := json.Marshal(i)
 	if err == nil {
-		err = secretfile.Write(s.recordPath(i.Digest), text)
+		err = replace(s.recordPath(i.Digest), text)
 	}
 	if err != nil {
 		return fmt.Errorf("record the image %s: %w", i.Digest, err)
@@ -145,7 +150,7 @@ func (s *Store) Record(image *Image, name, owner string, uses ...Use) (*Image, e
 		}
 		i.Layers[n].Size = have.size
 	}
-	return s.lease(i, name, owner, uses)
+	return s.lease(i, name, owner, uses, s.write)
 }
 
 // Lease protects a complete image until Release, and notes its users. Unless the name is "", it leads to this
@@ -157,16 +162,20 @@ func (s *Store) Lease(digest v1.Hash, name, owner string, uses ...Use) (*Image, 
 	if old == nil || !s.complete(old) {
 		return nil, nil
 	}
-	return s.lease(old.clone(), name, owner, uses)
+	save := s.note
+	if name != "" && !slices.Contains(old.Names, name) {
+		save = s.write
+	}
+	return s.lease(old.clone(), name, owner, uses, save)
 }
 
-// lease writes a record of the caller with a lease. The caller holds the mutex.
-func (s *Store) lease(i *Image, name, owner string, uses []Use) (*Image, error) {
+// lease saves a record of the caller with a lease. The caller holds the mutex.
+func (s *Store) lease(i *Image, name, owner string, uses []Use, save func(*Image) error) (*Image, error) {
 	i.addName(name)
 	i.addLease(owner)
 	i.LastUsed = s.now()
 	i.addUses(uses, i.LastUsed)
-	if err := s.write(i); err != nil {
+	if err := save(i); err != nil {
 		return nil, err
 	}
 	s.step("recorded")
@@ -200,7 +209,7 @@ func (s *Store) Retain(keep func(owner string) bool) error {
 			continue
 		}
 		i.LastUsed = s.now()
-		if err := s.write(i); err != nil {
+		if err := s.note(i); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,9 @@ func (t *Task) openBind(b Bind) (int, error) {
 		attr.Attr_set |= unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOSUID
 	}
 	if err == nil && attr.Attr_set != 0 {
-		err = unix.MountSetattr(fd, "", recursive(b.Deep), &attr)
+		if err = unix.MountSetattr(fd, "", recursive(b.Deep), &attr); err != nil {
+			unix.Close(fd)
+		}
 	}
 	return fd, err
 }
@@ -133,9 +135,10 @@ func (t *Task) clone(dir int, path string, deep, mapped bool) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	if mapped && t.Users >= 0 {
-		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP, Userns_fd: uint64(t.Users)}
+	if mapped && t.Users != nil {
+		attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP, Userns_fd: uint64(t.Users.Fd())}
 		if err := unix.MountSetattr(fd, "", recursive(deep), &attr); err != nil {
+			unix.Close(fd)
 			return -1, fmt.Errorf("map its owners into the container's user namespace: %w: set userns_mode = \"host\" for the task, or move the files to a file system with idmapped mounts", err)
 		}
 	}
@@ -167,7 +170,7 @@ func attach(fd int, path string) error {
 	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
 		return fmt.Errorf("attach %s: %w", strconv.Quote(path), err)
 	}
-	return unix.Close(fd)
+	return nil
 }
 
 // makeNode makes a copy of a device that a user of the container owns. A user namespace could not

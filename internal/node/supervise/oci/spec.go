@@ -3,16 +3,18 @@
 
 // Package oci prepares containers and hands them to an OCI runtime, such as runc.
 //
-// A short-lived step does the work, as in package isolate: Prepare runs in a mount namespace of
-// its own, mounts there all that the container consists of, and becomes the runtime. The runtime
-// starts the container in the background and ends. So the mounts exist in the namespaces of the
-// step and of the container alone: they end with their processes, however these end, and the
-// machine's table of mounts never shows them.
+// A short-lived thread does the work: it enters a mount namespace of its own, mounts there all that the container consists
+// of, and starts the runtime. The runtime starts the container in the background and ends. So the mounts exist in the
+// namespaces of the thread and of the container alone: they end with these, however they end, and the machine's table of
+// mounts never shows them.
 //
 // The package does not decide what a container may do; its Spec does.
 package oci
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"os"
+)
 
 // A Spec describes a container.
 type Spec struct {
@@ -21,7 +23,7 @@ type Spec struct {
 	Layers  []string        // directories of the image, the lowest one first, each once
 	Upper   string          // directory for the changes of the container, empty and owned by the agent
 	Work    string          // directory for overlayfs, on the same file system as Upper
-	Stage   string          // directory that mounts hide from the step; see Stages
+	Stage   string          // directory that mounts hide from the thread; see Stages
 	Root    string          // another one, for the container's root; the runtime also enters it on the host
 	Binds   []Bind
 	Dirs    []string // directories that the root must have
@@ -44,7 +46,7 @@ type Bind struct {
 	// Mode holds the permissions of a node; 0: those of the device.
 	Mode     uint32 `json:",omitempty"`
 	UID, GID uint32 `json:",omitempty"`
-	Sysfs    bool   `json:",omitempty"` // a new sysfs, with the interfaces of the step's network, instead of Source
+	Sysfs    bool   `json:",omitempty"` // a new sysfs, with the interfaces of the thread's network, instead of Source
 	Program  bool   `json:",omitempty"` // the supervisor's executable, which sets Source
 	HostIDs  bool   `json:",omitempty"` // shows the owners of the host, not those of the user namespace
 }
@@ -55,11 +57,15 @@ type IDs struct{ First, Size uint32 }
 
 // A Task names the container for the runtime and its files.
 type Task struct {
-	Spec *Spec
-	ID   string // of the container
-	Dir  string // of the runtime's files; it belongs to the supervisor
-	// Users is the number of an open user namespace with Spec.IDs; -1: none.
-	Users int
+	Spec  *Spec
+	ID    string   // of the container
+	Dir   string   // of the runtime's files; it belongs to the supervisor
+	Users *os.File // a user namespace with Spec.IDs; nil: none
+}
+
+// Env returns the environment of the runtime; the container's is in its description.
+func Env() []string {
+	return []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "GOMAXPROCS=2"}
 }
 
 // Files in a container's directory.

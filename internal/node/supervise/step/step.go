@@ -21,27 +21,23 @@ import (
 
 // Hidden command-line words. Users do not call them.
 const (
-	Init      = "supervise-init"
-	Enter     = "supervise-enter"
-	Join      = "supervise-join"
-	Become    = "supervise-become"
-	Container = "supervise-container"
-	Session   = "supervise-session"
-	Idle      = "supervise-idle" // waits for the end of its input
+	Init   = "supervise-init"
+	Enter  = "supervise-enter"
+	Join   = "supervise-join"
+	Become = "supervise-become"
+	Idle   = "supervise-idle" // waits for the end of its input
 	// Reap makes this executable the first process of a container: it runs the program that follows, passes signals
 	// on to it, and reaps all other processes.
 	Reap = "supervise-reap"
 )
 
 var steps = map[string]func(args []string) int{
-	Init:      func([]string) int { return isolate.Init() },
-	Enter:     func([]string) int { return isolate.Enter() },
-	Join:      func([]string) int { return isolate.Join() },
-	Become:    func([]string) int { return isolate.Join() },
-	Container: func([]string) int { return oci.Prepare() },
-	Session:   oci.EnterContainer,
-	Idle:      func([]string) int { return idle() },
-	Reap:      oci.Reap,
+	Init:   func([]string) int { return isolate.Init() },
+	Enter:  func([]string) int { return isolate.Enter() },
+	Join:   func([]string) int { return isolate.Join() },
+	Become: func([]string) int { return isolate.Join() },
+	Idle:   func([]string) int { return idle() },
+	Reap:   oci.Reap,
 }
 
 func init() {

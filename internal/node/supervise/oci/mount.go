@@ -4,73 +4,43 @@
 package oci
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/reeve-run/reeve/internal/node/beneath"
 )
 
-// Descriptors of the files that Prepare receives.
-const (
-	taskFile   = 3 // a Task as JSON
-	reportFile = 4 // receives the error; closed when the runtime runs
-)
-
-// Prepare runs as the step before the runtime, in a new mount namespace. It returns only on
-// failure.
-func Prepare() int {
-	runtime.LockOSThread()
-	unix.CloseOnExec(taskFile)
-	unix.CloseOnExec(reportFile)
-	report := os.NewFile(reportFile, "report")
-	fmt.Fprint(report, attempt())
-	return 1
+// Prepare mounts all that the container consists of in a new mount namespace, which is the calling thread's alone, and writes
+// the description for the runtime. A process that the thread starts has these mounts. See package thread.
+func (t *Task) Prepare() error {
+	err := unix.Unshare(unix.CLONE_NEWNS)
+	if err == nil {
+		err = t.mount()
+	}
+	if err == nil && t.Spec.Runtime != "" {
+		err = os.WriteFile(t.Spec.Stage+"/config.json", t.Spec.Config, 0o600)
+	}
+	if err == nil {
+		err = unix.Chdir("/")
+	}
+	if err != nil {
+		return fmt.Errorf("prepare the container: %w", err)
+	}
+	return LeaveKeyring()
 }
 
-func attempt() error {
-	t := new(Task)
-	if err := json.NewDecoder(os.NewFile(taskFile, "task")).Decode(t); err != nil {
-		return fmt.Errorf("read the container: %w", err)
-	}
-	if t.Users >= 0 {
-		unix.CloseOnExec(t.Users)
-	}
-	if err := t.mount(); err != nil {
-		return fmt.Errorf("prepare the container: %w", err)
-	}
-	if t.Spec.Runtime == "" {
-		os.Exit(0)
-	}
-	if err := os.WriteFile(t.Spec.Stage+"/config.json", t.Spec.Config, 0o600); err != nil {
-		return fmt.Errorf("prepare the container: %w", err)
-	}
-	if err := unix.Chdir("/"); err != nil {
-		return err
-	}
-	if err := leaveKeyring(); err != nil {
-		return err
-	}
-	argv := []string{
+// Run returns the runtime's call that starts the container.
+func (t *Task) Run() []string {
+	return []string{
 		t.Spec.Runtime, "--root", t.Dir + "/" + stateName, "--log", t.Dir + "/" + logName, "--log-format", "json",
 		"run", "--detach", "--no-new-keyring", "--pid-file", t.Dir + "/" + pidName, "--bundle", t.Spec.Stage, t.ID,
 	}
-	err := syscall.Exec(t.Spec.Runtime, argv, runtimeEnv)
-	if errors.Is(err, unix.ENOENT) {
-		return fmt.Errorf("run %s: it does not exist: install the Debian package runc", t.Spec.Runtime)
-	}
-	return fmt.Errorf("run %s: %w", t.Spec.Runtime, err)
 }
-
-// runtimeEnv is the environment of the runtime; the container's is in its configuration.
-var runtimeEnv = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "GOMAXPROCS=2"}
 
 // mount builds the stage. All sources are opened before the stage hides them, and mounted by
 // their handles, which no task can exchange.
@@ -80,13 +50,18 @@ func (t *Task) mount() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("leave the host's mounts: %w", err)
 	}
-	var layers, binds []int
+	var layers, binds, open []int
+	defer func() {
+		for _, fd := range open {
+			unix.Close(fd)
+		}
+	}()
 	for n, path := range s.Layers {
 		fd, err := t.clone(unix.AT_FDCWD, path, false, true)
 		if err != nil {
 			return fmt.Errorf("layer %d of the image (%s): %w", n+1, path, err)
 		}
-		layers = append(layers, fd)
+		layers, open = append(layers, fd), append(open, fd)
 	}
 	for _, b := range s.Binds {
 		if b.Node {
@@ -97,16 +72,18 @@ func (t *Task) mount() error {
 		if err != nil {
 			return fmt.Errorf("mount %s: %w", b.Source, err)
 		}
-		binds = append(binds, fd)
+		binds, open = append(binds, fd), append(open, fd)
 	}
 	upper, err := t.openUpper()
 	if err != nil {
 		return err
 	}
+	open = append(open, upper)
 	work, err := unix.Open(s.Work, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fmt.Errorf("open %s: %w", s.Work, err)
 	}
+	open = append(open, work)
 	if err := unix.Mount("reeve", s.Stage, "tmpfs", unix.MS_NOSUID, "mode=0755,size=16m"); err != nil {
 		return fmt.Errorf("mount on %s: %w", s.Stage, err)
 	}
@@ -212,6 +189,7 @@ func (t *Task) openUpper() (int, error) {
 	}
 	if s.IDs != nil {
 		if err := unix.Fchown(fd, int(s.IDs.First), int(s.IDs.First)); err != nil {
+			unix.Close(fd)
 			return -1, fmt.Errorf("give %s to the container: %w", s.Upper, err)
 		}
 	}

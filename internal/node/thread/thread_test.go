@@ -1,7 +1,7 @@
 // Copyright The Reeve Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package network
+package thread
 
 import (
 	"os"
@@ -21,7 +21,7 @@ func TestTheMainThreadStaysInItsNamespace(t *testing.T) {
 	var calls sync.WaitGroup
 	for range 64 {
 		calls.Go(func() {
-			err := onThread(func() error {
+			err := Run(func() error {
 				if unix.Gettid() == unix.Getpid() {
 					t.Error("it is called on the main thread")
 				}
