@@ -69,7 +69,6 @@ func (s *supervisor) forkContainer(t *task, spec *Spec, output []int) error {
 
 // runRuntime runs the runtime to its end.
 func (s *supervisor) runRuntime(t *task, spec *Spec, dir string, output []int) error {
-	defer s.tree.KeepMoving()()
 	starter, err := s.tree.Create(startPrefix+groupName(t.id), cgroup.Limits{})
 	if err != nil {
 		return err
@@ -98,6 +97,9 @@ func (s *supervisor) runRuntime(t *task, spec *Spec, dir string, output []int) e
 	if err != nil {
 		return err
 	}
+	// The first move waits for a grace period, and holds up everything that creates a group or starts a process in one. It
+	// waits while the runtime gets ready.
+	defer s.tree.KeepMoving()()
 	timeout := time.NewTimer(runtimeTimeout)
 	defer timeout.Stop()
 	select {
