@@ -98,6 +98,7 @@ race:
 	@./tools/need.sh /usr/lib/cni/bridge containernetworking-plugins
 	@./tools/need.sh iptables iptables
 	@./tools/need.sh dockerd docker.io
+	@./tools/need.sh qemu-system-x86_64 qemu-system-x86 --no-install-recommends
 	@$(LANE) race 900 $(GO) test -race -timeout 80m ./...
 
 ## unit: the tests that start no real process, without the race detector

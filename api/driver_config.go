@@ -23,6 +23,7 @@ const (
 	kindDuration kind = "a duration such as \"10s\""
 	kindOOMScore kind = "a whole number from 0 to 1000"
 	kindUlimits  kind = "a map of limits such as { nofile = \"1024:4096\" }"
+	kindPorts    kind = "a map of ports such as { ssh = 22 }"
 	kindUnveil   kind = "a list of paths such as [\"r:/etc/ssl\"]"
 )
 
@@ -33,7 +34,9 @@ const (
 )
 
 // ConfinesPrograms reports whether a driver gives programs of the node their own root.
-func ConfinesPrograms(driver string) bool { return driver == DriverExec || driver == DriverJava }
+func ConfinesPrograms(driver string) bool {
+	return driver == DriverExec || driver == DriverJava || driver == DriverQEMU
+}
 
 // Names of the drivers that run images.
 const (
@@ -73,6 +76,10 @@ var driverConfig = map[string]map[string]kind{
 	DriverJava: {
 		"class": kindString, "class_path": kindString, "jar_path": kindString, "jvm_options": kindStrings, "args": kindStrings,
 		"work_dir": kindString, "pid_mode": kindString, "ipc_mode": kindString, "cap_add": kindStrings, "cap_drop": kindStrings, "ulimit": kindUlimits,
+	},
+	DriverQEMU: {
+		"image_path": kindString, "drive_interface": kindString, "accelerator": kindString, "emulator": kindString, "args": kindStrings,
+		"graceful_shutdown": kindBool, "guest_agent": kindBool, "port_map": kindPorts,
 	},
 	"mock_driver": {
 		"run_for": kindDuration, "exit_code": kindNumber, "exit_signal": kindNumber, "exit_err_msg": kindString,
@@ -124,7 +131,7 @@ func DriverConfigProblems(driver string, config map[string]any) []string {
 	var problems []string
 	for _, k := range slices.Sorted(maps.Keys(config)) {
 		want, known := s[k]
-		if want == kindUlimits || want == kindUnveil {
+		if want == kindUlimits || want == kindUnveil || want == kindPorts {
 			if err := parse(want, config[k]); err != nil {
 				problems = append(problems, fmt.Sprintf("%s %v", k, err))
 			}
@@ -147,14 +154,20 @@ func DriverConfigProblems(driver string, config map[string]any) []string {
 			problems = append(problems, "jar_path or class is missing: name the program")
 		}
 	}
+	if driver == DriverQEMU {
+		problems = append(problems, qemuProblems(config)...)
+	}
 	return problems
 }
 
 // parse checks a value that has a parser of its own.
 func parse(k kind, v any) (err error) {
-	if k == kindUnveil {
+	switch k {
+	case kindUnveil:
 		_, err = ParseUnveil(v)
-	} else {
+	case kindPorts:
+		_, err = ParsePortMap(v)
+	default:
 		_, err = ParseUlimits(v)
 	}
 	return err

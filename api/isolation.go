@@ -11,7 +11,7 @@ const ParamIsolated = "isolated"
 
 // isolating are the drivers whose tasks have a root directory of their own. The mock drivers run
 // nothing.
-var isolating = []string{DriverContainer, DriverDocker, "exec", "java", "mock", "mock_driver", "podman"}
+var isolating = []string{DriverContainer, DriverDocker, "exec", "java", "mock", "mock_driver", "podman", DriverQEMU}
 
 // Isolates reports whether a driver isolates its tasks from the files of their node. No unknown driver
 // does.

@@ -12,13 +12,6 @@ import (
 // refusals collects sentences on what a job uses and Reeve does not have.
 type refusals struct{ c complaints }
 
-// yet rejects what a later version may support. instead says what a user can do now.
-func (r *refusals) yet(set bool, at, what, instead string) {
-	if set {
-		r.c.add("%s%s is not supported yet; %s", at, what, instead)
-	}
-}
-
 // never rejects what Reeve does not intend to support.
 func (r *refusals) never(set bool, at, what, why string) {
 	if set {
@@ -113,21 +106,4 @@ func (t *Task) unsupported(at string, r *refusals) {
 		}
 	}
 	unsupportedServices(at, t.Services, r)
-}
-
-// otherDrivers are drivers of Nomad and of its best-known plugin. A job with any other unknown name
-// waits for a node with that driver, and its obstacles show the nearest known name.
-var otherDrivers = []string{"qemu"}
-
-// AbsentDrivers lists the tasks whose driver is one of Nomad's that Reeve does not have. present
-// holds the drivers of nodes, which may be of a later version.
-func AbsentDrivers(j *Job, present map[string]bool) []string {
-	var r refusals
-	for _, g := range j.Groups {
-		for _, t := range g.Tasks {
-			r.yet(slices.Contains(otherDrivers, t.Driver) && !present[t.Driver], fmt.Sprintf("group %q: task %q: ", g.Name, t.Name),
-				fmt.Sprintf("driver %q", t.Driver), "no node has it; use \"exec\" or \"raw_exec\", which run programs of the node")
-		}
-	}
-	return r.c
 }

@@ -232,6 +232,7 @@ func (t *Task) validate(c *complaints, at string, ports map[string]bool) {
 	for _, problem := range DriverConfigProblems(t.Driver, t.Config) {
 		c.add("%s: config: %s", at, problem)
 	}
+	t.checkPortMap(c, at, ports)
 	if l := t.Lifecycle; l != nil && !slices.Contains([]string{HookPrestart, HookPoststart, HookPoststop}, l.Hook) {
 		c.add("%s: lifecycle hook %q: must be prestart, poststart or poststop", at, l.Hook)
 	}

@@ -102,7 +102,7 @@ func configValueProblem(driver, name string, v any) string {
 	for _, p := range api.DriverConfigProblems(driver, map[string]any{name: v}) {
 		if strings.HasPrefix(p, name+" ") {
 			rule, _, isType := strings.Cut(strings.TrimPrefix(p, name), ", not ")
-			if !isType || name == "ulimit" || name == "unveil" { // the problem describes the inner value
+			if !isType || name == "ulimit" || name == "unveil" || name == "port_map" { // the problem describes the inner value
 				return fmt.Sprintf("%q%s", name, strings.TrimPrefix(p, name))
 			}
 			return fmt.Sprintf("%q%s, not %s", name, rule, describePlain(v))

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -24,9 +23,8 @@ import (
 
 // Verdicts of the header of a job file in testdata/nomad.
 const (
-	acceptYes   = "yes"     // a server registers the job
-	acceptLater = "later"   // rejected for features that a later version may have
-	acceptNever = "refused" // rejected for something that Reeve does not intend to have, or for an error
+	acceptYes = "yes"     // a server registers the job
+	acceptNo  = "refused" // rejected for something that Reeve does not intend to have, or for an error
 )
 
 const (
@@ -41,7 +39,7 @@ type corpusFile struct {
 	path   string
 	text   []byte
 	accept string
-	needs  []string // features that Reeve does not have yet
+	needs  []string // features that Reeve does not have
 	errors []string // sentences of the error, in the order of the file
 	warns  []string // sentences of warnings about an accepted job
 	end    string   // of an accepted job on a node: running, complete, fails or waits
@@ -121,29 +119,25 @@ func admit(f *corpusFile) (*api.Job, error) {
 	if err := whole.Validate(); err != nil {
 		return nil, places.Explain(err)
 	}
-	if refused := slices.Concat(api.Unsupported(whole), api.AbsentDrivers(whole, nil)); len(refused) > 0 {
+	if refused := api.Unsupported(whole); len(refused) > 0 {
 		return nil, places.Explain(&api.Error{Code: api.CodeInvalid, Message: "not supported", Detail: refused})
 	}
 	return job, nil
 }
 
-var unsupportedWhat = regexp.MustCompile(`(?:^|: )([^:]*?) is not supported( yet)?[;:] `)
+var unsupportedWhat = regexp.MustCompile(`(?:^|: )([^:]*?) is not supported: `)
 
-// verdictOf returns the verdict of an error, and the features that the job needs.
-func verdictOf(problems []Problem) (accept string, needs []string) {
-	accept = acceptLater
+// needsOf returns the features that a rejected job needs.
+func needsOf(problems []Problem) (needs []string) {
 	for _, p := range problems {
 		m := unsupportedWhat.FindStringSubmatch(p.Message)
-		if m == nil || m[2] == "" {
-			accept = acceptNever
-		}
 		if m == nil {
 			continue
 		}
 		words := strings.Fields(strings.TrimPrefix(m[1], "the "))
 		need := words[0]
 		switch {
-		case need == "driver" || need == "mode":
+		case need == "mode":
 			need, _, _ = strings.Cut(strings.Trim(words[1], `"`), "/")
 		case need == "volume" && strings.HasSuffix(m[1], `"csi"`):
 			need = "csi"
@@ -153,7 +147,7 @@ func verdictOf(problems []Problem) (accept string, needs []string) {
 		}
 	}
 	slices.Sort(needs)
-	return accept, needs
+	return needs
 }
 
 func problemsOf(t *testing.T, err error) []Problem {
@@ -183,9 +177,9 @@ func TestJobFilesForNomadAreAcceptedOrExplained(t *testing.T) {
 				return
 			}
 			problems := problemsOf(t, err)
-			accept, needs := verdictOf(problems)
-			if accept != f.accept || !slices.Equal(needs, f.needs) {
-				t.Errorf("accept: %s\nneeds: %s\nThe header has %q, needs %q. The error:\n%v", accept, strings.Join(needs, ", "), f.accept, f.needs, err)
+			needs := needsOf(problems)
+			if f.accept != acceptNo || !slices.Equal(needs, f.needs) {
+				t.Errorf("accept: %s\nneeds: %s\nThe header has %q, needs %q. The error:\n%v", acceptNo, strings.Join(needs, ", "), f.accept, f.needs, err)
 			}
 			lines := strings.Split(string(f.text), "\n")
 			for _, p := range problems {
@@ -196,7 +190,7 @@ func TestJobFilesForNomadAreAcceptedOrExplained(t *testing.T) {
 					t.Errorf("line %d is\n%s\nwhich is not about: %s", p.Line, lines[p.Line-1], p.Message)
 				}
 			}
-			if f.accept != acceptNever {
+			if f.accept != acceptNo {
 				return
 			}
 			var got []string
@@ -295,35 +289,19 @@ func TestTheCorpusIsInThePage(t *testing.T) {
 	golden(t, corpusPage, []byte(before+corpusBegin+corpusTables(nomadCorpus(t))+corpusEnd+after))
 }
 
-// corpusTables returns the section of the page: the verdicts, and the features that jobs wait for.
+// corpusTables returns the section of the page: the verdicts, and what becomes of accepted jobs.
 func corpusTables(files []*corpusFile) string {
-	count, all, only := map[string]int{}, map[string][]string{}, map[string]int{}
+	count := map[string]int{}
 	for _, f := range files {
 		count[f.accept]++
-		if f.accept != acceptLater {
-			continue
-		}
-		for _, need := range f.needs {
-			all[need] = append(all[need], "`"+strings.TrimSuffix(f.name(), filepath.Ext(f.name()))+"`")
-		}
-		if len(f.needs) == 1 {
-			only[f.needs[0]]++
-		}
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n| verdict | files | share |\n|---|---|---|\n")
-	for _, row := range [][2]string{{acceptYes, "accepted"}, {acceptLater, "rejected, not supported yet"}, {acceptNever, "rejected by name on purpose, or an error of the file"}} {
+	for _, row := range [][2]string{{acceptYes, "accepted"}, {acceptNo, "rejected by name on purpose, or an error of the file"}} {
 		fmt.Fprintf(&b, "| %s | %d | %.0f %% |\n", row[1], count[row[0]], 100*float64(count[row[0]])/float64(len(files)))
 	}
 	fmt.Fprintf(&b, "| all | %d | |\n\n", len(files))
-	fmt.Fprintf(&b, "The files that are not supported yet need:\n\n| feature | files | need nothing else | which |\n|---|---|---|---|\n")
-	needs := slices.SortedFunc(maps.Keys(all), func(x, y string) int {
-		return cmp.Or(cmp.Compare(len(all[y]), len(all[x])), cmp.Compare(x, y))
-	})
-	for _, need := range needs {
-		fmt.Fprintf(&b, "| `%s` | %d | %d | %s |\n", need, len(all[need]), only[need], strings.Join(all[need], ", "))
-	}
-	return b.String() + "\n" + endTables(files)
+	return b.String() + endTables(files)
 }
 
 // endTables returns what becomes of accepted jobs on a node without a Docker daemon and without special hardware.

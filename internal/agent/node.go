@@ -22,6 +22,7 @@ import (
 	"github.com/reeve-run/reeve/internal/node/driver/java"
 	"github.com/reeve-run/reeve/internal/node/driver/mock"
 	"github.com/reeve-run/reeve/internal/node/driver/podman"
+	"github.com/reeve-run/reeve/internal/node/driver/qemu"
 	"github.com/reeve-run/reeve/internal/node/driver/rawexec"
 	"github.com/reeve-run/reeve/internal/node/supervise"
 	"github.com/reeve-run/reeve/internal/node/taskenv"
@@ -75,6 +76,7 @@ func (a *Agent) nodeConfig(ctx context.Context, dir string) (*node.Config, error
 			"raw_exec":    rawexec.NewGated(a.supervisor, c.RawExec),
 			"exec":        isolated,
 			"java":        java.New(isolated),
+			"qemu":        qemu.New(isolated),
 			"container":   a.containers,
 			"mock":        mocked,
 			"mock_driver": mocked,

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -53,7 +52,7 @@ func (c *cli) validateJob(ctx context.Context, job *api.Job) error {
 	if done, err := c.validateOnServer(ctx, job); err != nil {
 		return err
 	} else if !done {
-		c.warn(strings.Join(slices.Concat(checked.Warnings(), api.AbsentDrivers(checked, nil)), "\n"))
+		c.warn(strings.Join(checked.Warnings(), "\n"))
 		fmt.Fprintln(c.Stderr, "No server answers: validated locally only.")
 	}
 	fmt.Fprintf(c.Stdout, "%s\n", c.stdoutStyle().Green(fmt.Sprintf("Job %q is valid.", job.ID)))

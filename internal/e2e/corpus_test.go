@@ -44,8 +44,17 @@ type corpusFile struct {
 
 var (
 	endsLine    = regexp.MustCompile(`(?m)^# ends: (\w+)(?:: (.+))?$`)
-	withoutLine = regexp.MustCompile(`(?m)^# ends without (\w+): (\w+): (.+)$`) // if root lacks a capability
+	withoutLine = regexp.MustCompile(`(?m)^# ends without (\S+): (\w+): (.+)$`) // if root lacks a capability, or the machine a device
 )
+
+// lacks reports whether root lacks a capability, or the machine a device.
+func lacks(what string) bool {
+	if strings.HasPrefix(what, "/") {
+		_, err := os.Stat(what)
+		return err != nil
+	}
+	return !slices.Contains(isolate.HeldCapabilities(), what)
+}
 
 // acceptedFiles reads the accepted job files of the corpus.
 func acceptedFiles(t *testing.T) (files []*corpusFile) {
@@ -72,7 +81,7 @@ func acceptedFiles(t *testing.T) (files []*corpusFile) {
 		if m := endsLine.FindStringSubmatch(string(text)); m != nil {
 			f.end, f.reason = m[1], m[2]
 		}
-		if m := withoutLine.FindStringSubmatch(string(text)); m != nil && !slices.Contains(isolate.HeldCapabilities(), m[1]) {
+		if m := withoutLine.FindStringSubmatch(string(text)); m != nil && lacks(m[1]) {
 			f.end, f.reason = m[2], m[3]
 		}
 		files = append(files, f)

@@ -140,12 +140,22 @@ func (w *corpusWorld) programs(files []*corpusFile) {
 		w.file(path, script("/usr/local/bin/tool", role), 0o755)
 	}
 	w.file("/usr/local/bin/java", java, 0o755)
+	w.file("/usr/local/bin/qemu-system-x86_64", qemu, 0o755)
 }
 
 // java answers to the fingerprint, and runs any program.
 const java = `#!/bin/sh
 if [ "$1" = -version ]; then
 	printf 'openjdk version "17.0.1" 2021-10-19\nOpenJDK Runtime Environment (build 17.0.1+12)\nOpenJDK 64-Bit Server VM (build 17.0.1+12, mixed mode)\n' >&2
+	exit
+fi
+exec /usr/local/bin/tool stand-in
+`
+
+// qemu does the same for machines.
+const qemu = `#!/bin/sh
+if [ "$1" = --version ]; then
+	echo 'QEMU emulator version 7.2.22'
 	exit
 fi
 exec /usr/local/bin/tool stand-in
@@ -215,7 +225,7 @@ func (w *corpusWorld) artifacts() map[string][]byte {
 	return map[string][]byte{
 		"/api-1.2.3.tar.gz": packed.Bytes(), "/api.tgz": packed.Bytes(), "/models/tiny.tar.gz": packed.Bytes(), "/private/api.zip": zipped.Bytes(),
 		"/api/1.2.3/api": program, "/orders.jar": []byte("classes"),
-		"/images/web.tar": w.saved("web:local"), "/app.conf.tpl": []byte("zone = {{ env \"node.datacenter\" }}\n"),
+		"/images/web.tar": w.saved("web:local"), "/vm.img": []byte("disk"), "/app.conf.tpl": []byte("zone = {{ env \"node.datacenter\" }}\n"),
 	}
 }
 

@@ -4,7 +4,6 @@
 package server_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,42 +45,6 @@ func TestServerDecidesAboutJobFilesAsTheirHeadersSay(t *testing.T) {
 		}
 		if registered < 50 {
 			t.Errorf("%d jobs were registered, want most of %d", registered, len(paths))
-		}
-	})
-}
-
-// A job for a driver that no node has would wait without end, unless a node of a later version
-// brings the driver.
-func TestDriverMustBeBuiltInOrOnANode(t *testing.T) {
-	simulate(t, func(c *cluster) {
-		job := serviceJob("web", 1)
-		job.Groups[0].Tasks[0].Driver, job.Groups[0].Tasks[0].Config = "qemu", map[string]any{"image_path": "local/vm.img"}
-		register := func() error {
-			_, err := c.RegisterJob(c.Context(), &api.RegisterJobRequest{Job: job})
-			return err
-		}
-		refused := func(when string) {
-			t.Helper()
-			err := register()
-			var e *api.Error
-			want := `group "web": task "server": driver "qemu" is not supported yet; no node has it; use "exec" or "raw_exec", which run programs of the node`
-			if !errors.As(err, &e) || e.Code != api.CodeInvalid || len(e.Detail) != 1 || e.Detail[0] != want {
-				t.Errorf("%s: the error is %v, want %q", when, err, want)
-			}
-		}
-		refused("without nodes")
-		node := newNode("later")
-		node.Drivers["qemu"] = &api.DriverStatus{}
-		if _, err := c.RegisterNode(c.Context(), node); err != nil {
-			t.Fatal(err)
-		}
-		refused("with a node that does not find the program of the driver")
-		node.Drivers["qemu"] = &api.DriverStatus{Detected: true}
-		if _, err := c.RegisterNode(c.Context(), node); err != nil {
-			t.Fatal(err)
-		}
-		if err := register(); err != nil {
-			t.Errorf("a node has the driver, although it is not healthy: %v", err)
 		}
 	})
 }

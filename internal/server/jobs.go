@@ -120,7 +120,7 @@ func admitJob(snap *state.Snapshot, job *api.Job, namespace string) (*api.Job, e
 	if err := job.Validate(); err != nil {
 		return nil, err
 	}
-	if fields := slices.Concat(api.Unsupported(job), api.AbsentDrivers(job, presentDrivers(snap, job))); len(fields) > 0 {
+	if fields := api.Unsupported(job); len(fields) > 0 {
 		return nil, &api.Error{
 			Code:    api.CodeInvalid,
 			Message: "the job uses what this version does not support; remove it",
@@ -145,20 +145,6 @@ func admitJob(snap *state.Snapshot, job *api.Job, namespace string) (*api.Job, e
 		}
 	}
 	return job, nil
-}
-
-// presentDrivers returns the drivers of the nodes, if a task of the job needs one that Reeve does not have.
-func presentDrivers(snap *state.Snapshot, job *api.Job) map[string]bool {
-	present := map[string]bool{}
-	if len(api.AbsentDrivers(job, present)) == 0 {
-		return present
-	}
-	for n := range snap.Nodes() {
-		for name, status := range n.Drivers {
-			present[name] = present[name] || status != nil && status.Detected
-		}
-	}
-	return present
 }
 
 // clearServerFields removes what only servers may write: people register what

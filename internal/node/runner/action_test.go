@@ -21,7 +21,7 @@ func TestTheNodeDecidesAgainAboutIsolation(t *testing.T) {
 		{[]string{"exec", "raw_exec"}, "", true},
 		{[]string{"exec", "raw_exec"}, "none", true},
 		{[]string{"container", "docker"}, "", false},
-		{[]string{"qemu"}, "a", true},
+		{[]string{"unknown"}, "a", true},
 		{[]string{"a-later-one"}, "a", true},
 	} {
 		g := &api.Group{}

@@ -1,6 +1,6 @@
 # A virtual machine with a forwarded port.
-# accept: later
-# needs: qemu
+# accept: yes
+# ends without /dev/kvm: fails: the node has no /dev/kvm
 
 job "qemu-image" {
   datacenters = ["dc1"]

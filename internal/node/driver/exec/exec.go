@@ -122,11 +122,7 @@ func (d *Driver) spec(t *driver.Task) (*supervise.Spec, error) {
 	case !filepath.IsAbs(dir):
 		return nil, fmt.Errorf("config work_dir must be an absolute path, as the task sees it, not %q", dir)
 	}
-	name := t.User
-	if name == "" {
-		name = d.cfg.User
-	}
-	user, err := supervise.LookupUser(name)
+	user, err := d.User(t)
 	if err != nil {
 		return nil, err
 	}
@@ -139,6 +135,11 @@ func (d *Driver) spec(t *driver.Task) (*supervise.Spec, error) {
 		User: user, Logs: t.Logs, Limits: limits, Isolation: isolation, Daemon: t.Daemon,
 		Network: t.Namespace(),
 	}, nil
+}
+
+// User returns the user that a task runs as; nil: the agent's.
+func (d *Driver) User(t *driver.Task) (*supervise.User, error) {
+	return supervise.LookupUser(cmp.Or(t.User, d.cfg.User))
 }
 
 func (d *Driver) limits(r driver.Limits) supervise.Limits {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,7 +74,7 @@ func (d *Driver) try(ctx context.Context) error {
 	return nil
 }
 
-// Probe runs a command of the node as a task, and returns what it wrote to standard error: at most 64 KB.
+// Probe runs a command of the node as a task, and returns what it wrote: at most 64 KB of its output, and of its errors.
 func (d *Driver) Probe(ctx context.Context, config map[string]any, mounts []driver.Mount) (string, driver.Exit, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -107,7 +108,7 @@ func (d *Driver) Probe(ctx context.Context, config map[string]any, mounts []driv
 		return "", exit, errors.Join(err, h.Stop(context.WithoutCancel(ctx), "SIGKILL", 0))
 	}
 	var text []byte
-	for _, file := range supervise.LogFiles(t.Logs.StderrPrefix) {
+	for _, file := range slices.Concat(supervise.LogFiles(t.Logs.StdoutPrefix), supervise.LogFiles(t.Logs.StderrPrefix)) {
 		more, err := os.ReadFile(file)
 		if err != nil {
 			return "", exit, err
