@@ -6,7 +6,6 @@ package java
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -16,29 +15,11 @@ import (
 // Fingerprint runs the node's Java as a task would, and publishes its version. It runs it again when
 // another Java is installed.
 func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
-	isolation := d.exec.Fingerprint(ctx)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	r, err := find()
-	if err != nil {
-		d.tested = ""
-		return &api.DriverStatus{Attributes: map[string]string{}, HealthDescription: err.Error(), UpdateTime: time.Now()}
-	}
-	if !isolation.Healthy {
-		return &api.DriverStatus{Detected: true, Attributes: map[string]string{}, HealthDescription: isolation.HealthDescription, UpdateTime: time.Now()}
-	}
-	current := r.program
-	if st, err := os.Stat(r.program); err == nil {
-		current = fmt.Sprint(r.program, st.Size(), st.ModTime())
-	}
-	if d.tested == current {
-		return d.status
-	}
-	s := d.try(ctx, r)
-	if ctx.Err() == nil {
-		d.status, d.tested = s, current
-	}
-	return s
+	var r runtime
+	return d.tool.Status(ctx, d.exec, func() (path string, err error) {
+		r, err = find()
+		return r.program, err
+	}, func(ctx context.Context) *api.DriverStatus { return d.try(ctx, r) })
 }
 
 func (d *Driver) try(ctx context.Context, r runtime) *api.DriverStatus {

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/reeve-run/reeve/api"
 	"github.com/reeve-run/reeve/internal/node/driver"
@@ -24,10 +23,7 @@ import (
 // Driver is the driver java.
 type Driver struct {
 	exec *exec.Driver
-
-	mu     sync.Mutex
-	status *api.DriverStatus // of the runtime below
-	tested string            // the runtime that status describes
+	tool exec.Tool // the runtime
 }
 
 var _ driver.Driver = (*Driver)(nil)

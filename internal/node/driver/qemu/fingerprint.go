@@ -6,6 +6,7 @@ package qemu
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"strings"
@@ -38,29 +39,20 @@ func packageOf(emulator string) string {
 // Fingerprint runs the node's default emulator as a task would, and publishes its version. It runs it again when another
 // one is installed.
 func (d *Driver) Fingerprint(ctx context.Context) *api.DriverStatus {
-	isolation := d.exec.Fingerprint(ctx)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	path, err := find(defaultEmulator())
-	if err != nil {
-		d.tested = ""
-		return &api.DriverStatus{Attributes: map[string]string{}, HealthDescription: err.Error(), UpdateTime: time.Now()}
+	var path string
+	s := d.tool.Status(ctx, d.exec, func() (_ string, err error) {
+		path, err = find(defaultEmulator())
+		return path, err
+	}, func(ctx context.Context) *api.DriverStatus { return d.try(ctx, path) })
+	f, err := os.OpenFile(d.kvm, os.O_RDWR, 0)
+	if err != nil || !s.Healthy {
+		return s
 	}
-	if !isolation.Healthy {
-		return &api.DriverStatus{Detected: true, Attributes: map[string]string{}, HealthDescription: isolation.HealthDescription, UpdateTime: time.Now()}
-	}
-	current := path
-	if st, err := os.Stat(path); err == nil {
-		current = fmt.Sprint(path, st.Size(), st.ModTime())
-	}
-	if d.tested == current {
-		return d.status
-	}
-	s := d.try(ctx, path)
-	if ctx.Err() == nil {
-		d.status, d.tested = s, current
-	}
-	return s
+	f.Close()
+	with := *s
+	with.Attributes = maps.Clone(s.Attributes)
+	with.Attributes["driver.qemu.kvm"] = "1"
+	return &with
 }
 
 var versionPattern = regexp.MustCompile(`QEMU emulator version ([0-9][0-9A-Za-z.~+-]*)`)
@@ -80,10 +72,6 @@ func (d *Driver) try(ctx context.Context, path string) *api.DriverStatus {
 	default:
 		s.Healthy, s.HealthDescription = true, "Healthy, with QEMU "+found[1]
 		s.Attributes["driver.qemu"], s.Attributes["driver.qemu.version"] = "1", found[1]
-		if f, err := os.OpenFile(d.kvm, os.O_RDWR, 0); err == nil {
-			f.Close()
-			s.Attributes["driver.qemu.kvm"] = "1"
-		}
 	}
 	return s
 }

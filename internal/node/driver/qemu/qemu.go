@@ -17,7 +17,6 @@ import (
 	goruntime "runtime"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/reeve-run/reeve/api"
@@ -32,11 +31,8 @@ const kvm = "/dev/kvm"
 // Driver is the driver qemu.
 type Driver struct {
 	exec *exec.Driver
-	kvm  string // a path; kvm but in tests
-
-	mu     sync.Mutex
-	status *api.DriverStatus // of the emulator below
-	tested string            // the emulator that status describes
+	tool exec.Tool // the default emulator
+	kvm  string    // a path; kvm but in tests
 }
 
 var _ driver.Driver = (*Driver)(nil)

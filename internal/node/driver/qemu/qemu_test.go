@@ -311,6 +311,20 @@ func TestAHostileMonitor(t *testing.T) {
 	}
 }
 
+func TestTheStatusSaysWhetherThereIsKVM(t *testing.T) {
+	d := open(t)
+	d.kvm = filepath.Join(t.TempDir(), "kvm")
+	if got := d.Fingerprint(t.Context()).Attributes["driver.qemu.kvm"]; got != "" {
+		t.Errorf("without the device: %q", got)
+	}
+	if err := os.WriteFile(d.kvm, nil, 0o600); err != nil { // as if the module was loaded
+		t.Fatal(err)
+	}
+	if got := d.Fingerprint(t.Context()).Attributes["driver.qemu.kvm"]; got != "1" {
+		t.Errorf("with the device: %q", got)
+	}
+}
+
 func TestTheStatusSaysWhatIsMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	d := New(exec.New(supervisetest.Connect(t), exec.Config{}))
