@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package step runs the short steps in front of a task's program: this executable, started with a hidden word, sets up
-// the isolation of a program or of a container, and becomes it.
+// the isolation of a program, and becomes it, or is the first process of a container.
 //
 // A step runs when this package is initialized, and never reaches main. Go initializes packages in the order of their
 // paths, each after those that it imports. This one needs little, and comes before all that need net/http, whose
